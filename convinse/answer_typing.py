@@ -10,7 +10,7 @@ import numpy as np
 
 from .encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses, typed_text
 from .encoder.question_readers import AnswerTypeReader
-from .knowledge_base.index import KnowledgeBase
+from .knowledge_base.items import Items
 from .language.answer_types import AnswerType, AnswerTypes
 from .records.written_values import kind_of_value
 from .support.recently_used import RecentlyUsed
@@ -35,7 +35,7 @@ class ClassesOfEntities:
         kb: knows the classes of items.
     """
 
-    def __init__(self, classes: AnswerClasses, kb: KnowledgeBase) -> None:
+    def __init__(self, classes: AnswerClasses, kb: Items) -> None:
         self.classes, self._kb = classes, kb
         self.places = lru_cache(maxsize=50_000)(self._places)
 
@@ -108,7 +108,7 @@ class AnswerTyping:
         types: of the language of the questions.
     """
 
-    def __init__(self, reader: AnswerTypeReader, kb: KnowledgeBase, types: AnswerTypes) -> None:
+    def __init__(self, reader: AnswerTypeReader, kb: Items, types: AnswerTypes) -> None:
         self._reader, self._types = reader, types
         self._entities = ClassesOfEntities(reader.classes, kb)
         self._classes = RecentlyUsed[_Typed, LikelyClasses](_KEPT)

@@ -45,7 +45,7 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
     return {
         "settings": fingerprint(settings),
         "knowledge base": _build_id(lambda: resources.kb.build_id),
-        "Wikipedia dump": _build_id(lambda: _dump_id(resources)),
+        "Wikipedia dump": _build_id(lambda: resources.pages.build_id),
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
         "models": fingerprint([folder_id(path, (*HEADS, *RANKINGS, MANIFEST)) for path in models if path.is_dir()]),
         "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
@@ -65,13 +65,6 @@ def _build_id(read: Callable[[], str]) -> str:
         return read()
     except IndexFileError:  # the stage that needs it reports the fault
         return "none"
-
-
-def _dump_id(resources: Resources) -> str:
-    dump = resources.wikipedia
-    if dump is None:
-        return ""
-    return dump.build_id
 
 
 def _files(value: Any) -> Iterator[Path]:

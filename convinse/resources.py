@@ -28,6 +28,7 @@ from .encoder.question_readers import AnswerTypeReader, QuestionRewriter, YesNoR
 from .encoder.reranker import BertReranker
 from .encoder.settings import configured
 from .knowledge_base.index import KnowledgeBase
+from .knowledge_base.items import Items
 from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker
 from .knowledge_base.live import LiveSource
@@ -37,12 +38,13 @@ from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
-from .records.evidence import Row
 from .records.ranked_rows import RowForm
+from .sources.joined import JoinedItems, JoinedPages
 from .support.cache import Cache
 from .support.vectors import EVIDENCES_KEPT, VectorCache
 from .wikipedia.api import MediaWikiApi
 from .wikipedia.dump import WikipediaDump
+from .wikipedia.pages import NoPages, Pages
 
 if TYPE_CHECKING:
     from .passages.index import PassageIndex
@@ -74,7 +76,7 @@ class Resources:
         self,
         config: Config,
         *,
-        kb: KnowledgeBase | None = None,
+        kb: Items | None = None,
         cache: Cache | None = None,
         models: ModelPool | None = None,
         dry_run: bool = False,
@@ -93,18 +95,22 @@ class Resources:
         return english()
 
     @property
-    def kb(self) -> KnowledgeBase:
-        """The knowledge base of `kb_path`, or the names of documents.
+    def kb(self) -> Items:
+        """The items of `kb_path`, joined with the names in `documents` if there are any.
 
         Raises `IndexFileError` if it is missing, damaged or of another format.
         """
-        return self._kb or (self.live.kb if self.live is not None else self._opened("kb", self._open_kb))
+        if self._kb is not None:
+            return self._kb
+        return self._opened("kb", self._open_kb) if self.live is None else self._with_names(self.live.kb)
 
-    def _open_kb(self) -> KnowledgeBase:
+    def _open_kb(self) -> Items:
         if self.config.kb_path != NO_KB:
-            return KnowledgeBase(resolve(self.config.kb_path))
-        dump = self.wikipedia
-        return dump.names if isinstance(dump, DocumentIndex) else DocumentNames()
+            return self._with_names(KnowledgeBase(resolve(self.config.kb_path)))
+        return DocumentNames() if self.documents is None else self.documents.names
+
+    def _with_names(self, items: Items) -> Items:
+        return items if self.documents is None else JoinedItems(items, self.documents.names)
 
     @property
     def live(self) -> LiveSource | None:
@@ -127,9 +133,9 @@ class Resources:
             "mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
         )
 
-    def renew_live(self, before: KnowledgeBase) -> bool:
+    def renew_live(self, before: Items) -> bool:
         """Drop resources that were made from an earlier live knowledge base; returns True if it has changed."""
-        if self.kb is before:
+        if self.live is None or self.live.kb is before:
             return False
         self._let_go(*_OF_THE_KB)
         return True
@@ -158,16 +164,22 @@ class Resources:
         return self._opened("lifetimes", lambda: Lifetimes(self.kb))
 
     @property
-    def wikipedia(self) -> WikipediaDump | None:
-        """The dump or the index of documents of `ers_wikipedia_dump`, if configured. Raises `IndexFileError` as `kb` does."""
-        if self.config.ers_wikipedia_dump is None:
-            return None
-        path = resolve(self.config.ers_wikipedia_dump)
-        return self._opened("wikipedia", lambda: DocumentIndex(path) if path.is_dir() else WikipediaDump(path))
+    def documents(self) -> DocumentIndex | None:
+        """The index of documents of `ers_documents`, if configured. Raises `IndexFileError` as `kb` does."""
+        path = self.config.ers_documents
+        return None if path is None else self._opened("documents", lambda: DocumentIndex(resolve(path)))
 
-    def rows(self, page: str, table: int) -> list[Row]:
-        """Return all rows of a table of the dump, see `WikipediaDump.table`; empty without a dump."""
-        return [] if self.wikipedia is None else self.wikipedia.table(page, table)
+    @property
+    def pages(self) -> Pages:
+        """The pages of `ers_wikipedia_dump`, joined with the `documents` if there are any. Raises `IndexFileError` as `kb` does."""
+        return self._opened("pages", self._open_pages)
+
+    def _open_pages(self) -> Pages:
+        path = self.config.ers_wikipedia_dump
+        pages = NoPages() if path is None else WikipediaDump(resolve(path))
+        if self.documents is None:
+            return pages
+        return self.documents if path is None else JoinedPages(pages, self.documents)
 
     @property
     def passages(self) -> PassageIndex | None:
@@ -191,10 +203,10 @@ class Resources:
 
         They are closed when the last reference to them goes.
         """
-        sources = [source for name in ("kb", "wikipedia") if (source := self._open.get(name)) is not None]
+        sources = [source for name in ("kb", "pages") if (source := self._open.get(name)) is not None]
         if not any(source.has_changed for source in sources):
             return False
-        self._let_go("wikipedia", "kb", "row form", *_OF_THE_KB)
+        self._let_go("pages", "documents", "kb", "row form", *_OF_THE_KB)
         return True
 
     def _let_go(self, *names: str) -> None:
@@ -232,10 +244,10 @@ class Resources:
         questions = self._vectors(encoder.model_id, encoder.dimension, "float32")
 
         def stored(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-            dump = self._open.get("wikipedia")  # not open if only facts are needed
-            if dump is None or dump.vectors_of != encoder.weights_id:
+            pages = cast("Pages", self._open.get("pages", NoPages()))  # not open if only facts are needed
+            if pages.vectors_of != encoder.weights_id:
                 return np.zeros((len(texts), encoder.dimension), np.float32), np.zeros(len(texts), bool)
-            return cast("WikipediaDump", dump).vectors(texts)
+            return pages.vectors(texts)
 
         return KeptEmbeddings(encoder, vectors, questions, stored)
 

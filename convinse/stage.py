@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any, ClassVar, Literal
 
 from .config import Config
@@ -14,6 +14,9 @@ from .support.errors import ModuleError
 from .support.registry import find_trainer
 
 StageName = Literal["qu", "ers", "ha"]
+_SHARED: ContextVar[Resources | None] = ContextVar(
+    "shared resources", default=None
+)  # while a pipeline builds its modules
 
 
 class Stage:
@@ -25,8 +28,7 @@ class Stage:
 
     Args:
         config: the checked configuration; keys of a module's own stand below `config.custom`.
-        resources: what the stages of a pipeline share; a module that is used alone opens its own. One whose constructor takes the
-            configuration alone gets those of its pipeline behind it.
+        resources: by default what the stages of the pipeline share that builds the module; a module that is used alone opens its own.
 
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
@@ -49,7 +51,7 @@ class Stage:
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
-        self.resources = resources or Resources(config)
+        self.resources = resources or _SHARED.get() or Resources(config)
         self.language = self.resources.language
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 
@@ -63,12 +65,12 @@ class Stage:
 
 
 def build(kind: type, config: Config, resources: Resources) -> Any:
-    """Return a module of a class, which gets the shared resources in its constructor, or behind it if that takes the configuration alone."""
-    if "resources" in inspect.signature(kind).parameters:
-        return kind(config, resources=resources)
-    module = kind(config)
-    module.resources = resources
-    return module
+    """Return a module of a class; `Stage.__init__` finds the shared resources, though the constructor may take the configuration alone."""
+    token = _SHARED.set(resources)
+    try:
+        return kind(config)
+    finally:
+        _SHARED.reset(token)
 
 
 def check_methods(module: Stage, base: type[Stage]) -> None:

@@ -18,6 +18,7 @@ FLOORS = (
     ("scoring",),
     ("knowledge_base", "wikipedia", "passages", "encoder", "language_models"),
     ("answer_typing", "documents"),
+    ("sources",),
     ("resources", "turn_results"),
     ("stage", "live"),
     ("identity",),

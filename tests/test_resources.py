@@ -94,7 +94,7 @@ def test_facts_are_embedded_without_the_dump_and_pages_by_its_vectors(workdir):
     with Resources(parse_config(keys)) as resources:
         embeddings = resources.embeddings(model, "evs_bi_encoder")
         assert np.array_equal(embeddings.embed(["a fact"]), computed)
-        assert resources.wikipedia is not None
+        assert resources.pages is not None
         assert np.allclose(embeddings.embed(["a fact"]), -computed, atol=0.02)
 
 
@@ -104,7 +104,7 @@ def test_several_threads_get_the_same(opened):
 
     def take():
         together.wait()
-        taken.append((resources.kb, resources.linker, resources.search_space, resources.wikipedia))
+        taken.append((resources.kb, resources.linker, resources.search_space, resources.pages))
 
     threads = [threading.Thread(target=take) for _ in range(8)]
     for thread in threads:
@@ -118,7 +118,7 @@ def test_several_threads_get_the_same(opened):
 
 def test_closed_resources_open_again_at_the_next_use(opened):
     with Resources(parse_config({"ers_use_cache": False})) as resources:
-        kb, dump = resources.kb, resources.wikipedia
+        kb, dump = resources.kb, resources.pages
         assert kb.label("Q44578") and dump.get("Q44578") is not None
     with pytest.raises(Exception):  # noqa: B017 - whatever a closed file says
         dump.get("Q44578")

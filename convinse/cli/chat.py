@@ -207,13 +207,12 @@ class Chat:
 
     def _open(self, _: str) -> None:
         from ..documents.cited_passages import surroundings
-        from ..documents.index import DocumentIndex
 
         turns = self._answered
-        answers, index = turns[-1]["pred_answers"] if turns else [], self._pipeline.resources.wikipedia
+        answers, index = turns[-1]["pred_answers"] if turns else [], self._pipeline.resources.documents
         places = answers[0].get("evidences", []) if answers else []
         evidence = turns[-1]["top_evidences"][places[0]] if places else None
-        if evidence is None or "citation" not in evidence or not isinstance(index, DocumentIndex):
+        if evidence is None or "citation" not in evidence or index is None:
             raise DataError("the last answer cites no file")
         file, heading = evidence["citation"]["file"], ""
         passages = surroundings(index, file, evidence["evidence_text"])

@@ -35,10 +35,14 @@ def add(commands: Commands) -> None:
 
 
 def add_over(parser: argparse.ArgumentParser) -> None:
-    """Add `--over` and `--live`, which `configured_over` reads."""
+    """Add `--over`, `--with-kb` and `--live`, which `configured_over` reads."""
     parser.add_argument(
         "--over", action="append", default=[], metavar="PATH",
         help="ask about these files and folders, or the index of some, in place of what is configured; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--with-kb", action="store_true",
+        help="with --over: ask the configured knowledge base and pages, too, in the same ranking",
     )  # fmt: skip
     parser.add_argument(
         "--live", dest="config", action="store_const", const=_LIVE, default=argparse.SUPPRESS,
@@ -49,9 +53,9 @@ def add_over(parser: argparse.ArgumentParser) -> None:
 def configured_over(options: argparse.Namespace) -> Config:
     """Return the configuration, over the documents of `--over` if there are any; their index is brought up to date first."""
     if not options.over:
+        if options.with_kb:
+            raise ConfigError("--with-kb belongs to --over PATH; give that, too")
         return configured(options)
-    if options.config == _LIVE:
-        raise ConfigError("--over and --live: give one of them")
     from ..documents.index import FILE, settings_over
     from ..support.checksums import users_cache
 
@@ -66,7 +70,10 @@ def configured_over(options: argparse.Namespace) -> Config:
         folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         config = configured(options)
         _report(update_index(folder, paths, config.evs_bi_encoder or _MODEL, options.quiet))
-    return configured(options, **settings_over(folder), name=paths[0].resolve().name)
+    settings: dict[str, Any] = settings_over(folder)
+    if options.with_kb or options.config == _LIVE:
+        settings = {"ers_documents": str(folder)}
+    return configured(options, **settings, name=paths[0].resolve().name)
 
 
 def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:

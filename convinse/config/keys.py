@@ -38,7 +38,7 @@ _CACHE = "cache/"
 # keys of files and folders that are read: what lies beside the configuration that names it is meant; `base` and `calibration` are of stages
 PATHS = frozenset(
     "benchmark_path train_input_path dev_input_path test_input_path natural_input_path natural_third_input_path kb_path "
-    "ers_wikipedia_dump ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
+    "ers_wikipedia_dump ers_documents ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
     "ha_heads ha_ranker base calibration".split()
 )
 
@@ -68,7 +68,7 @@ class Config(Settings, frozen=True, kw_only=True):
     history_separator: between the turns that a model reads;
     sr_delimiter: between the slots of a representation;
     ers: the module that retrieves and scores evidences: a registered name, or `package.module:Class`;
-    kb_path: the folder of the knowledge base; `none` (0.2) for none: the names in an index of documents count; `live` (0.2) asks Wikidata;
+    kb_path: the folder of the knowledge base; `none` (0.2) for none; `live` (0.2) asks Wikidata;
     live_sparql (0.2): with `kb_path: live`, a SPARQL endpoint over Wikidata that is asked for facts about an item; null: Wikidata's search is;
     live_max_age (0.2): with `kb_path: live`, for which an answer of Wikidata or Wikipedia counts; it is used longer where they cannot be asked;
     live_deadline (0.2): with `kb_path: live`, for what is looked up before a question is linked, and before evidences are retrieved;
@@ -78,7 +78,8 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
     ers_cache_path: the folder where it is kept;
-    ers_wikipedia_dump: the dump of Wikipedia evidences, or the folder of an index of documents; null for none;
+    ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
+    ers_documents (0.3): the folder of an index of documents (`convinse index`), which are asked beside Wikidata and Wikipedia; null for none;
     ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
     ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
     ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
@@ -150,6 +151,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_use_cache: bool = True
     ers_cache_path: FolderPath = _CACHE  # see `cache_path`
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
+    ers_documents: str | None = None
     ers_passage_index: str | None = None
     ers_on_the_fly: bool = False
     ers_wikipedia_api: Address = "https://en.wikipedia.org/w/api.php"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from ..knowledge_base.index import KnowledgeBase
+from ..knowledge_base.items import Items
 from ..knowledge_base.question_names import written_names
 from ..language.language import Language
 from ..language.text import fold
@@ -26,8 +26,8 @@ def missing_topic(question: str, resources: Resources) -> str | None:
 
     Documents may be the topic of any question.
     """
-    language, kb = resources.language, resources.kb
-    if not kb.has_facts or written_names(question, language) or any(mark in question for mark in '"“'):
+    language = resources.language
+    if resources.documents is not None or written_names(question, language) or any(mark in question for mark in '"“'):
         return None
     if any(mention.is_name for mention in resources.linker.link(question, classes=True)):
         return None
@@ -58,7 +58,7 @@ def with_topic(question: str, pronoun: str, name: str, language: Language) -> st
     return re.sub(rf"(?i)\b{pronoun}\b", lambda _: name, question, count=1)
 
 
-def ask_for_meaning(turn: Turn, kb: KnowledgeBase) -> Clarification | None:
+def ask_for_meaning(turn: Turn, kb: Items) -> Clarification | None:
     """Return a clarification question if a name in an answered question has likely rival meanings, and no answer is sure."""
     answers = turn["pred_answers"]
     if "representation" not in turn or (answers and answers[0]["score"] >= _SURE and "abstained" not in turn):
@@ -88,7 +88,7 @@ def name_of(turn: Turn, item: str) -> str | None:
     return next((entity["question_word"] for entity in candidates if entity["item"]["id"] == item), None)
 
 
-def chosen(reply: str, choices: list[PossibleMeaning], kb: KnowledgeBase, language: Language) -> PossibleMeaning | None:
+def chosen(reply: str, choices: list[PossibleMeaning], kb: Items, language: Language) -> PossibleMeaning | None:
     """Return the choice that a reply names: by its number, id, label, or a class that no other choice has ("the TV series")."""
     said = fold(language.talk.taking_back.sub("", reply))
     number = language.talk.choosing.match(said)
@@ -105,7 +105,7 @@ def chosen(reply: str, choices: list[PossibleMeaning], kb: KnowledgeBase, langua
     return named[0] if len(named) == 1 else None
 
 
-def is_of_class(item: str, folded: str, kb: KnowledgeBase, language: Language) -> bool:
+def is_of_class(item: str, folded: str, kb: Items, language: Language) -> bool:
     """Return True if an item is of the class of the last noun of folded words, and its description has their years and names."""
     types, words = language.answer_types, folded.split()
     classes = kb.types(item)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..config import LIVE, SNAPSHOT, Config
-from ..documents.index import DocumentIndex
+from ..config import SNAPSHOT, Config
 from ..documents.suggestions import Suggestion, suggested
 from ..formats.conversations.benchmark import read_benchmark
 from ..records.conversation import check_question
@@ -15,9 +14,9 @@ MOST_EXAMPLES = 6
 
 def examples_of(resources: Resources) -> list[Suggestion]:
     """Return questions about the documents, or of the configured dev part if it is about the data."""
-    config, dump = resources.config, resources.wikipedia
-    if isinstance(dump, DocumentIndex):
-        return suggested(dump, MOST_EXAMPLES)
+    config = resources.config
+    if resources.documents is not None:
+        return suggested(resources.documents, MOST_EXAMPLES)
     return [] if config.benchmark_path.startswith(SNAPSHOT) and not is_embedded(config) else read_examples(config)
 
 
@@ -29,16 +28,8 @@ def is_embedded(config: Config) -> bool:
 
 def data_counts(resources: Resources) -> dict[str, int]:
     """Return the numbers of `items` and `facts`, and of `pages` or `files`, without remote sources."""
-    config, dump = resources.config, resources.wikipedia
-    counts = {}
-    if config.kb_path != LIVE and not config.clocq_use_api and resources.kb.has_facts:
-        manifest = resources.kb.manifest
-        counts = {"items": manifest.items, "facts": manifest.facts}
-    if isinstance(dump, DocumentIndex):
-        counts["files"] = sum(not fault for _, fault in dump.files())
-    elif dump is not None:
-        counts["pages"] = dump.counts["pages"]
-    return counts
+    counts = {} if resources.config.clocq_use_api else resources.kb.counts()
+    return counts | resources.pages.sizes()
 
 
 def read_examples(config: Config) -> list[Suggestion]:

@@ -19,10 +19,10 @@ def follow_ups(turn: Turn, history: Sequence[Turn], sources: Sequence[str], reso
 
     Questions of `history` are not suggested again; properties are suggested only if `kb` is among the sources.
     """
-    kb, language = resources.kb, resources.language
+    language = resources.language
     said = {language.properties.keywords(earlier["question"]) for earlier in (turn, *history)}
-    suggested: Iterable[str] = ()
-    if kb.has_facts and "kb" in sources:  # alternately about the items of the question and the answer
+    of_items: Iterable[str] = ()
+    if "kb" in sources:  # alternately about the items of the question and the answer
         representation = turn.get("representation")
         topics = [*representation["entities"], *representation["context"]] if representation else []
         best = [answer["answer"] for answer in turn["pred_answers"][:1]]
@@ -31,15 +31,13 @@ def follow_ups(turn: Turn, history: Sequence[Turn], sources: Sequence[str], reso
         answers = {entity["id"] for entity in chain(best, *(earlier.get("answers", []) for earlier in history))}
         items = dict.fromkeys(topic["id"] for topic in topics if is_item(topic["id"]))
         rows = zip_longest(*(_of_item(item, answers, resources) for item in items))
-        suggested = filter(None, chain.from_iterable(rows))
-    elif not kb.has_facts:
-        cited = {place for answer in turn["pred_answers"][:1] for place in answer.get("evidences", [])}
-        # the cited evidences answer the question of the turn
-        suggested = questions_about(
-            [evidence for place, evidence in enumerate(turn["top_evidences"]) if place not in cited]
-        )
+        of_items = filter(None, chain.from_iterable(rows))
+    # the cited evidences answer the question of the turn
+    cited = {place for answer in turn["pred_answers"][:1] for place in answer.get("evidences", [])}
+    further = (evidence for place, evidence in enumerate(turn["top_evidences"]) if place not in cited)
+    of_documents = questions_about([evidence for evidence in further if "citation" in evidence])
     chosen: dict[str, None] = {}
-    for question in suggested:
+    for question in chain(of_items, of_documents):
         if language.properties.keywords(question) not in said:
             chosen[question] = None
         if len(chosen) == _MOST:

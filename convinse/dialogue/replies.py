@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..config import LIVE
-from ..documents.index import DocumentIndex
 from ..language.statement_words import StatementWords
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import shown_citation
@@ -37,8 +36,8 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
         examples = f", such as {StatementWords.listed(questions, 'or')}" if questions else ""
         return f"Ask a question{examples}. Then ask on (“when was she born?”), “why?”, “are you sure?”, or say what you meant."
     if act == "sources":
-        if isinstance(resources.wikipedia, DocumentIndex):
-            files = [name for name, fault in resources.wikipedia.files() if not fault]
+        if resources.documents is not None:
+            files = [name for name, fault in resources.documents.files() if not fault]
             more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
             return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
         live = ", looked up when you ask" if resources.config.kb_path == LIVE else ""

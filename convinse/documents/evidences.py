@@ -12,6 +12,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..records.evidence import Citation, Entity, Evidence, Mention
+from ..records.literals import FIRST_DOCUMENT_ITEM
 from ..support.limits import MOST_PAGE_TEXT
 from ..wikipedia.document import PageElement, cut_deep, is_infobox, parse_html
 from ..wikipedia.flatten import BLOCKS, flatten
@@ -23,7 +24,6 @@ from .readers import ReadDocument
 
 LOGGER = logging.getLogger(__name__)
 FORMAT = 1  # raised when the same file gives other evidences
-_FIRST_ID = 1 << 40  # beyond the ids of Wikidata
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
@@ -50,7 +50,7 @@ class DocumentEvidences(NamedTuple):
 def item_id(*path: str) -> str:
     """Return the id of a document, a section of it or a name in it, by its path."""
     digest = hashlib.blake2b("\0".join(path).encode("utf-8", "surrogatepass"), digest_size=5).digest()
-    return f"Q{int.from_bytes(digest, 'big') + _FIRST_ID}"
+    return f"Q{int.from_bytes(digest, 'big') + FIRST_DOCUMENT_ITEM}"
 
 
 def title_of(name: str, document: ReadDocument) -> str:

@@ -57,6 +57,12 @@ class DocumentIndex(WikipediaDump):
             things.append(NamedThing({"id": item, "label": label}, (label, *others)))
         return DocumentNames(things, self.build_id)
 
+    searches_words = True
+
+    def sizes(self) -> dict[str, int]:
+        """See the base class."""
+        return {"files": sum(not fault for _, fault in self.files())}
+
     def files(self) -> list[tuple[str, str]]:
         """Return the names of all files, each with its fault; an empty string for a file that was read."""
         return self._select("name, fault FROM file ORDER BY name")
@@ -87,7 +93,8 @@ def settings_over(folder: Path) -> dict[str, Any]:
         "clocq_use_api": False,
         "ers_on_the_fly": False,
         "ers_passage_index": None,
-        "ers_wikipedia_dump": str(folder),
+        "ers_wikipedia_dump": None,
+        "ers_documents": str(folder),
         "ha_ranker": RANKER,
     }
 

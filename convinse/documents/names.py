@@ -1,20 +1,18 @@
-"""The names in documents as a knowledge base without facts, in which questions are linked."""
+"""The names in documents as items, in which questions are linked."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from ..knowledge_base.index import Candidate, KnowledgeBase, Text
+from ..knowledge_base.items import Candidate, Items, Text
 from ..knowledge_base.names import NamesInMemory, other_forms
 from ..language.text import fold
 from .evidences import NamedThing
 
 
-class DocumentNames(KnowledgeBase):
+class DocumentNames(Items):
     """The documents, sections and subjects of rows as items, without facts, classes or properties."""
-
-    has_facts = False
 
     def __init__(self, named: Iterable[NamedThing] = (), build_id: str = "none") -> None:
         self.build_id = build_id
@@ -28,35 +26,17 @@ class DocumentNames(KnowledgeBase):
             for name in (*aliases, *other_forms(label), label):
                 self._forms[fold(name)][entity["id"]] = name == label
                 self._words.add(entity["id"], fold(name))
-        self.label = lambda entity_id: self.text(entity_id).label  # type: ignore[assignment]
-        self.types = lambda _: ()  # type: ignore[assignment]
-
-    @property
-    def has_changed(self) -> bool:
-        """False: a changed index has new names."""
-        return False
 
     def text(self, entity_id: str) -> Text:
         """See the base class."""
         return self._texts.get(entity_id) or Text(entity_id, "", "", ())
 
     def has(self, entity_id: str) -> bool:
-        """Return True if an item has this id."""
+        """See the base class."""
         return entity_id in self._texts
 
-    def properties(self) -> Iterable[tuple[str, str, list[str]]]:
-        """Return an empty tuple."""
-        return ()
-
-    def _place_of(self, number: int | None) -> int | None:
-        return None  # no facts
-
-    def frequencies(self, entity_id: str) -> tuple[int, int]:
-        """Return the frequencies of the subject of a single fact, or 0 for an unknown item."""
-        return int(entity_id in self._texts), 0
-
     def candidates(self, form: str, limit: int = 50) -> list[Candidate]:
-        """Return the items whose folded name is `form`, labels before other names."""
+        """See the base class."""
         owners = sorted(self._forms.get(form, {}).items(), key=lambda owner: (not owner[1], int(owner[0][1:])))
         return [Candidate(item, self.label(item), is_label, 1) for item, is_label in owners[:limit]]
 

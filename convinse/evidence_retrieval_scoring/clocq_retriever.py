@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config import Config, read_config, to_dict
 from ..knowledge_base.api_client import ClocqApi
-from ..knowledge_base.index import FactEntities, KnowledgeBase
+from ..knowledge_base.items import FactEntities, Items
 from ..knowledge_base.search_space import SpaceFact, best_facts, facts_around, is_named
 from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, parse_sources
 from ..records.facts import fact_evidence
@@ -50,7 +50,7 @@ class ClocqRetriever:
         self.api = ClocqApi(config.clocq_host, config.clocq_port) if config.clocq_use_api else None
 
     @property
-    def kb(self) -> KnowledgeBase:
+    def kb(self) -> Items:
         """The embedded knowledge base."""
         return self.resources.kb
 

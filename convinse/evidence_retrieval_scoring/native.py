@@ -66,16 +66,13 @@ class NativeERS(EvidenceRetrievalScoring):
 
     @cached_property
     def search(self) -> EvidenceSearch | None:
-        """The search over all pages of the dump; None without a dump."""
-        dump = self.resources.wikipedia
-        if dump is None:
-            return None
-        if not self.config.evs_bi_encoder:
-            return EvidenceSearch(dump, None)
+        """The search over all pages; None if retrieval is left to another retriever."""
+        pages = self.resources.pages
+        if not self.config.evs_bi_encoder or not pages.vectors_of:
+            return EvidenceSearch(pages, None)
         embeddings = self.resources.embeddings(self.config.evs_bi_encoder, "evs_bi_encoder")
-        has_vectors = embeddings.bi_encoder.weights_id == dump.vectors_of
-        embed = embeddings.embed_questions if has_vectors else None
-        return EvidenceSearch(dump, embed, self.resources.kb.has_facts)
+        has_vectors = embeddings.bi_encoder.weights_id == pages.vectors_of
+        return EvidenceSearch(pages, embeddings.embed_questions if has_vectors else None)
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -140,8 +137,7 @@ class NativeERS(EvidenceRetrievalScoring):
         for hit in hits:
             places.setdefault(hit.item_id, []).append(hit.place)
         for item in [item for item in places if item not in ids]:
-            assert self.resources.wikipedia is not None  # the source of the hits
-            page, entity = self.resources.wikipedia.get(item) or [], self.retriever.kb.entity(item)
+            page, entity = self.resources.pages.get(item) or [], self.retriever.kb.entity(item)
             texts = {page[place]["evidence_text"] for place in places[item]}
             for evidence in self.retriever.wikipedia.retrieve_wp_evidences(item):
                 if evidence["source"] in sources and evidence["evidence_text"] in texts:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..wikipedia.dump import FoundEvidence, WikipediaDump
+from ..wikipedia.pages import FoundEvidence, Pages
 from ..wikipedia.stored_pages import search_words
 
 MOST = 20  # evidences by words, and as many by vectors
@@ -17,17 +17,16 @@ class EvidenceSearch:
     """Searches all pages for evidences: the nearest by the embeddings of a bi-encoder, and the best by BM25.
 
     Args:
-        dump: the pages.
+        pages: the pages.
         embed: returns vectors [n, dimension] of questions, by the model of the dump's vectors, and caches them; None to search by
             words alone.
-        is_linked: questions are linked to items of a knowledge base, whose pages are read as a whole; with vectors, the search by
-            words did not raise the number of answered questions, and is left out.
+
+    Wikipedia's pages are read as a whole for the items that a question is linked to: with vectors, the search by words did not raise
+    the number of answered questions there, and is left out (`searches_words`).
     """
 
-    def __init__(
-        self, dump: WikipediaDump, embed: Callable[[Sequence[str]], np.ndarray] | None, is_linked: bool = False
-    ) -> None:
-        self._dump, self._embed, self._by_words = dump, embed, embed is None or not is_linked
+    def __init__(self, pages: Pages, embed: Callable[[Sequence[str]], np.ndarray] | None) -> None:
+        self._pages, self._embed, self._by_words = pages, embed, embed is None or pages.searches_words
 
     def prepare(self, questions: Sequence[str]) -> None:
         """Embed these questions in a single batch, so that `find` gets them from the cache of `embed`."""
@@ -36,9 +35,9 @@ class EvidenceSearch:
 
     def find(self, question: str, most: int = MOST) -> list[FoundEvidence]:
         """Return evidences for a question, at most `most` of each search, by reciprocal rank fusion."""
-        lists = [self._dump.search(search_words(question), most)] if self._by_words else []
+        lists = [self._pages.search(search_words(question), most)] if self._by_words else []
         if self._embed is not None:
-            lists.append(self._dump.nearest(self._embed([question])[0], most))
+            lists.append(self._pages.nearest(self._embed([question])[0], most))
         scores: dict[FoundEvidence, float] = {}
         for ranked in lists:
             for rank, evidence in enumerate(ranked, 1):

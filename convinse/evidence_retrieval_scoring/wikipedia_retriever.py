@@ -88,7 +88,7 @@ class WikipediaRetriever:
         page, table = row.get("page"), row.get("table")
         if page is None or table is None:
             return []
-        if rows := self.resources.rows(page, table):
+        if rows := self.resources.pages.table(page, table):
             return copy.deepcopy(rows)  # the dump shares them
         try:
             return pages.whole_rows(self._labelled(self.cache.get(*self._key(page))), table)
@@ -106,7 +106,7 @@ class WikipediaRetriever:
 
     def _filtered(self, item_id: str) -> bytes:
         """Return the evidences that pass the filters, as JSON. Raises `_NoPageError`, so that a miss is not cached."""
-        evidences = dump.get(item_id) if (dump := self.resources.wikipedia) is not None else None
+        evidences = self.resources.pages.get(item_id)
         if evidences is None:
             evidences = self._live(item_id)
         if self.resources.row_form == "ranked":

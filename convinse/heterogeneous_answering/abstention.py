@@ -25,9 +25,11 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     likely = ranked[0].score if ranked else 0.0
     # only documents may be about something else; among facts other checks tell
     keywords = question.language.properties.keywords
-    words = frozenset[str]() if question.resources.kb.has_facts else keywords(question.in_full)
-    texts = (evidence["evidence_text"] for evidence in question.evidences)
-    is_unrelated = bool(words and question.evidences) and all(words.isdisjoint(keywords(text)) for text in texts)
+    words = keywords(question.in_full)
+    is_unrelated = bool(words and question.evidences) and all(
+        "citation" in evidence and words.isdisjoint(keywords(evidence["evidence_text"]))
+        for evidence in question.evidences
+    )
     if likely >= least and not unknown and not is_unrelated:
         return None
     if unknown:

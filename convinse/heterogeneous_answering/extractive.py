@@ -105,8 +105,7 @@ class ExtractiveAnswering(EntityVoting):
             def fit(entity: Entity, question: Question = question) -> float:
                 return question.fit(number_in_words(entity, question.language)) or _MIN_FIT
 
-            # documents have no items; most answers from them are words
-            read = read_answers(spans, question.evidences, shares, fit, not question.resources.kb.has_facts)
+            read = read_answers(spans, question.evidences, shares, fit)
             candidates = find_candidates(question, read, computed_answers(question))
             yield measure(question, candidates, max((span.probability for span in spans), default=0.0))
 

@@ -30,13 +30,13 @@ _SHORTEST = 4  # characters of a span that may match a name nearly
 
 
 def read_answers(
-    spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], weights: Sequence[float], fit: Callable[[Entity], float],
-    joins_words: bool = False,
-) -> list[AnswerCandidate]:  # fmt: skip
+    spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], weights: Sequence[float], fit: Callable[[Entity], float]
+) -> list[AnswerCandidate]:
     """Return an answer for each span of the evidences' texts, with normalised scores.
 
     The score of a span is its probability, times the weight of its evidence and how well the answer fits the expected type.
-    With `joins_words` the most probable of overlapping texts stands for all: "a spa hotel in Harrogate" and "Harrogate".
+    Documents have no items, so that most answers from them are words: there the most probable of overlapping texts stands for all:
+    "a spa hotel in Harrogate" and "Harrogate".
     """
     names = {place: names_in(evidences[place]) for place in {span.context for span in spans}}
     read: list[AnswerCandidate] = []
@@ -49,7 +49,7 @@ def read_answers(
             article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)
         score = span.probability * weights[place] * fit(entity)
-        if joins_words and not is_known(entity):
+        if "citation" in evidences[place] and not is_known(entity):
             beside = next((number for left, right, number in words[place] if start < right and left < end), None)
             if beside is not None:
                 read[beside] = read[beside]._replace(score=read[beside].score + score)

@@ -112,7 +112,7 @@ def whole_tables(question: Question) -> list[Table]:
         row = evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
             row_places[row["page"], row["table"]].setdefault(row["number"], place)
-    tables = ((question.resources.rows(*table), places) for table, places in row_places.items())
+    tables = ((question.resources.pages.table(*table), places) for table, places in row_places.items())
     return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 

@@ -14,7 +14,7 @@ from ..records.representation import QuestionEntity
 from ..support.errors import ConfigError, NetworkError, one_line
 from ..support.mediawiki import check_addresses
 from ..support.web import WebSession
-from .index import FactEntities
+from .items import FactEntities
 from .search_space import SpaceFact, to_space_facts
 
 _REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_use_api: false)"

@@ -24,7 +24,8 @@ from .relations import Embedding, RelationLinker
 from .search_space import SearchSpace, is_named
 
 if TYPE_CHECKING:
-    from .index import FactEntities, KnowledgeBase
+    from .index import KnowledgeBase
+    from .items import FactEntities
 
 LOGGER = logging.getLogger(__name__)
 _ENGINES = 16  # search spaces in memory, one for each set of parameters

@@ -12,7 +12,8 @@ from ..language.text import fold
 from ..records.evidence import Entity, Origin
 from .build import ParsedBlock
 from .dump import EntityDocument
-from .index import Candidate, FactEntities, KnowledgeBase
+from .index import KnowledgeBase
+from .items import Candidate, FactEntities
 from .names import NamesInMemory
 from .stored_facts import StoredFacts
 
@@ -84,13 +85,17 @@ class FetchedKnowledgeBase(KnowledgeBase):
         self._form_hash, self._form_item = forms["hash"].copy(), forms["item"].copy()
         at_hand_properties = {prop: (label, aliases) for prop, label, aliases in at_hand.properties()}
         self._properties = at_hand_properties | documents.properties
-        self.label = lru_cache(maxsize=500_000)(self._read_label)
-        self.types = lru_cache(maxsize=100_000)(self._read_types)
+        self._label = lru_cache(maxsize=500_000)(self._read_label)
+        self._types = lru_cache(maxsize=100_000)(self._read_types)
 
     @property
     def has_changed(self) -> bool:
         """False: later documents are in another snapshot."""
         return False
+
+    def counts(self) -> dict[str, int]:
+        """Return nothing: all of Wikidata is behind it."""
+        return {}
 
     def _place_of(self, number: int | None) -> int | None:
         return super()._place_of(number if number is None else self._merged.get(number, number))

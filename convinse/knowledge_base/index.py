@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ..support.errors import IndexFileError
 from ..support.files import PieceReader, open_consistently, state_of
 from ..support.full_text import FullText, open_same
 from ..support.manifest import MANIFEST, check_folder, map_array
+from .items import Candidate, FactEntities, Items, Text
 from .layout import (
     ARRAYS,
     LITERAL,
@@ -33,7 +33,6 @@ from .layout import (
 from .names import form_hash, other_forms, search_names
 from .stored_facts import StoredFacts
 
-FactEntities = list[Entity]
 _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,6}")
 _MAX_ITEM = LITERAL - 1
@@ -42,25 +41,7 @@ _SUBCLASS_DEPTH, _FACTS_OF_CLASS = 2, 20  # levels of superclasses among types; 
 _HUB_FACTS = 5_000  # an item with more facts is a hub: its neighbours are too many to look through
 
 
-class Candidate(NamedTuple):
-    """An item that a surface form may mean."""
-
-    id: str
-    label: str
-    is_label: bool  # the form is the label, not an alias
-    frequency: int  # facts that the item occurs in
-
-
-class Text(NamedTuple):
-    """Label, description, Wikipedia title and aliases of an item."""
-
-    label: str
-    description: str
-    title: str
-    aliases: tuple[str, ...]
-
-
-class KnowledgeBase:
+class KnowledgeBase(Items):
     """The embedded knowledge base.
 
     Opening compares the files with their checksums unless that was done before; their pages are mapped into memory
@@ -73,13 +54,11 @@ class KnowledgeBase:
         IndexFileError: the folder is missing, truncated, altered or of another format.
     """
 
-    has_facts = True  # relations between its items
-
     def __init__(self, path: Path) -> None:
         self.path = path
         open_consistently(path / MANIFEST, self._open)
-        self.label = lru_cache(maxsize=500_000)(self._read_label)
-        self.types = lru_cache(maxsize=100_000)(self._read_types)
+        self._label = lru_cache(maxsize=500_000)(self._read_label)
+        self._types = lru_cache(maxsize=100_000)(self._read_types)
 
     def _open(self) -> None:
         self.manifest = read_manifest(path := self.path)
@@ -115,6 +94,10 @@ class KnowledgeBase:
         entries = read_properties(self.path, self._property_data)
         return {entry.id: (entry.label, entry.aliases) for entry in entries}
 
+    def counts(self) -> dict[str, int]:
+        """See the base class."""
+        return {"items": self.manifest.items, "facts": self.manifest.facts}
+
     # -- items ---------------------------------------------------------------------------------------------------------
 
     def _place(self, entity_id: str) -> int | None:
@@ -141,24 +124,24 @@ class KnowledgeBase:
         """Return True if the index has an item or a property with this id."""
         return entity_id in self._properties if entity_id[:1] == "P" else self._place(entity_id) is not None
 
+    def label(self, entity_id: str) -> str:
+        """See the base class."""
+        return self._label(entity_id)
+
+    def types(self, entity_id: str) -> tuple[str, ...]:
+        """See the base class."""
+        return self._types(entity_id)
+
     def _read_label(self, entity_id: str) -> str:
         if entity_id[:1] == "P":
             return self._properties.get(entity_id, (entity_id, []))[0]
         return self.text(entity_id).label
-
-    def entity(self, entity_id: str) -> Entity:
-        """Return the id and label of an item or a property."""
-        return {"id": entity_id, "label": self.label(entity_id)}
 
     def aliases(self, entity_id: str) -> list[str]:
         """Return the aliases of an item or a property."""
         if entity_id[:1] == "P":
             return list(self._properties.get(entity_id, ("", []))[1])
         return list(self.text(entity_id).aliases)
-
-    def description(self, entity_id: str) -> str:
-        """Return the description of an item, or an empty string."""
-        return self.text(entity_id).description
 
     def titles(self) -> dict[str, str]:
         """Return the items by their Wikipedia titles; reads all texts."""

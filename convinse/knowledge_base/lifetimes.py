@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ..records.literals import is_date, is_item
 from ..records.periods import Period
-from .index import KnowledgeBase
+from .items import Items
 
 # the numbers of properties: date of birth, inception, start time; date of death, dissolved, end time; publication, point in time
 _STARTS, _ENDS, _POINTS = (569, 571, 580), (570, 576, 582), (577, 585)
@@ -16,7 +16,7 @@ _STARTS, _ENDS, _POINTS = (569, 571, 580), (570, 576, 582), (577, 585)
 class Lifetimes:
     """The lifetimes of the items of a knowledge base."""
 
-    def __init__(self, kb: KnowledgeBase) -> None:
+    def __init__(self, kb: Items) -> None:
         self._kb = kb
         self.of = lru_cache(maxsize=100_000)(self._read)
 

@@ -17,7 +17,7 @@ from ..config import ClocqParams
 from ..language.language import Language, english
 from ..records.evidence import Entity
 from ..records.representation import QuestionEntity
-from .index import KnowledgeBase
+from .items import Items
 from .spotting import NameSpotter
 
 _NEAR_BEST = 0.8  # share of the best score with which AUTO keeps a further candidate
@@ -66,7 +66,7 @@ class LinkedMention(NamedTuple):
 class EntityLinker:
     """Finds the items of a knowledge base in texts of its language, by default English."""
 
-    def __init__(self, kb: KnowledgeBase, params: ClocqParams, language: Language | None = None) -> None:
+    def __init__(self, kb: Items, params: ClocqParams, language: Language | None = None) -> None:
         self._kb, self._params, self._language = kb, params, language or english()
         self._spotter = NameSpotter(kb, self._language, params.d)
         self._linked = lru_cache(maxsize=_CACHED_TEXTS)(self._link)

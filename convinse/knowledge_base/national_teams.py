@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..language.national_teams import TeamName, TeamWords
 from ..language.text import fold
-from .index import Candidate, KnowledgeBase
+from .items import Candidate, Items
 
 _MOST = 1000  # teams that are looked up
 
@@ -24,7 +24,7 @@ class TeamMention(NamedTuple):
 class NationalTeams:
     """The national teams of a knowledge base; their labels are looked up when a text first mentions a team."""
 
-    def __init__(self, kb: KnowledgeBase, words: TeamWords) -> None:
+    def __init__(self, kb: Items, words: TeamWords) -> None:
         self._kb, self._words = kb, words
 
     def mentions(self, text: str) -> Iterator[TeamMention]:

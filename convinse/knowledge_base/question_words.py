@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.text import fold
-from .index import Candidate, KnowledgeBase
+from ..records.literals import is_document_item
+from .items import Candidate, Items
 
 _SEGMENT = re.compile(r"[^|?!;\n]+")
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
@@ -30,7 +31,7 @@ class Word(NamedTuple):
 class WordRules:
     """Rules about words by their writing and by the labels and classes of a knowledge base."""
 
-    def __init__(self, kb: KnowledgeBase, language: Language) -> None:
+    def __init__(self, kb: Items, language: Language) -> None:
         self._kb, self._language = kb, language
         self._not_names = language.words.not_names
         self.is_written_small = language.common.has
@@ -58,7 +59,7 @@ class WordRules:
 
         All labels of documents are names.
         """
-        if not self._kb.has_facts:
+        if is_document_item(candidate.id):
             return True
         label = candidate.label
         first = next(filter(str.isalnum, label), "")

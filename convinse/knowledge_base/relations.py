@@ -11,7 +11,7 @@ import numpy as np
 from ..language.language import english
 from ..language.property_names import PropertyLabel, PropertyNames
 from ..records.evidence import Entity
-from .index import KnowledgeBase
+from .items import Items
 from .linking import EntityLinker
 
 _WORD = re.compile(r"[\w’'-]+")
@@ -27,7 +27,7 @@ class RelationLinker:
     the most similar labels.
     """
 
-    def __init__(self, kb: KnowledgeBase, linker: EntityLinker, embed: Embedding | None = None) -> None:
+    def __init__(self, kb: Items, linker: EntityLinker, embed: Embedding | None = None) -> None:
         self._kb, self._linker, self._embed = kb, linker, embed
         self._language = english()
         self._labels = [PropertyLabel(label, property_id) for property_id, label, _ in kb.properties()]

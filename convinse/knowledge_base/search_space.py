@@ -11,7 +11,7 @@ from ..language.language import Language, english
 from ..records.evidence import Entity
 from ..records.facts import fact_text
 from ..records.representation import QuestionEntity
-from .index import FactEntities, KnowledgeBase
+from .items import FactEntities, Items
 from .linking import EntityLinker
 
 _MAX_NAMED = 4  # items of the question whose neighbours are compared
@@ -30,7 +30,7 @@ class SearchSpace:
 
     def __init__(
         self,
-        kb: KnowledgeBase,
+        kb: Items,
         params: ClocqParams,
         p: int,
         language: Language | None = None,

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ..language.language import Language
 from ..language.text import fold
-from .index import Candidate, KnowledgeBase
+from .items import Candidate, Items
 from .names import other_forms
 from .national_teams import NationalTeams
 from .question_words import Word, WordRules, segments
@@ -51,7 +51,7 @@ class SpottedName(NamedTuple):
 class NameSpotter:
     """Finds the names of a text; at most `limit` items for a name that is not written in full."""
 
-    def __init__(self, kb: KnowledgeBase, language: Language, limit: int) -> None:
+    def __init__(self, kb: Items, language: Language, limit: int) -> None:
         self._kb, self._language = kb, language
         self._not_names = language.words.not_names
         self._rules = WordRules(kb, language)
@@ -234,7 +234,7 @@ class NameSpotter:
 class _CloseNames:
     """Finds the items of parts of names and of misspelt names; at most `limit` for a name."""
 
-    def __init__(self, kb: KnowledgeBase, language: Language, rules: WordRules, limit: int) -> None:
+    def __init__(self, kb: Items, language: Language, rules: WordRules, limit: int) -> None:
         self._kb, self._language, self._rules, self._limit = kb, language, rules, limit
 
     def find(self, form: str, capital: bool) -> tuple[list[tuple[Candidate, float]], NameKind]:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from ..knowledge_base.index import KnowledgeBase
+from ..knowledge_base.items import Items
 from ..language.language import Language
 from ..records.conversation import Turn
 from ..records.evidence import Entity
+from ..records.literals import is_document_item
 from ..support.weights import FeatureWeight, check_names, read_model, scores
 
 FILE = "referents.json"
@@ -128,7 +129,7 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
 class FeatureReader:
     """A reader of the features of questions, in a language, and of entities, with their facts in a knowledge base."""
 
-    def __init__(self, kb: KnowledgeBase, language: Language) -> None:
+    def __init__(self, kb: Items, language: Language) -> None:
         self._kb, self._language = kb, language
         self._neighbors = lru_cache(maxsize=_CACHED)(lambda item: kb.neighbors(item, _NEIGHBORS))
 
@@ -199,7 +200,7 @@ class FeatureReader:
         words, types = self._language.words, self._language.answer_types
         if not item.startswith("Q"):
             return pronoun not in words.pronouns["thing"]
-        if not self._kb.has_facts:
+        if is_document_item(item):
             return True  # kinds are unknown
         kind = types.entity_kind(item, self._kb.types(item))
         pronoun_kind = next(name for name, forms in words.pronouns.items() if pronoun in forms)

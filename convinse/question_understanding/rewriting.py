@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..encoder.question_readers import Pointers, QuestionRewriter
-from ..knowledge_base.index import KnowledgeBase
+from ..knowledge_base.items import Items
 from ..knowledge_base.linking import EntityLinker, LinkedMention
 from ..language.language import Language
 from ..language.text import fold
@@ -48,12 +48,13 @@ class Rewriter:
         self,
         model: QuestionRewriter | None,
         weights: ReferentWeights | None,
-        kb: KnowledgeBase,
+        kb: Items,
         linker: EntityLinker,
         language: Language,
     ) -> None:
         self._model, self._weights, self._kb, self._linker, self._language = model, weights, kb, linker, language
         self._reader = FeatureReader(kb, language)
+        self._has_relations = any(kb.properties())
 
     def rewrite(self, questions: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[FullQuestion]:
         """Return the questions in full."""
@@ -87,8 +88,8 @@ class Rewriter:
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing) if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
-        # without facts to link it, a question without pronoun does not refer to the history
-        stands_alone = not self._kb.has_facts and not self._reader.pronouns(question)
+        # without relations between items, a question without pronoun does not refer to the history
+        stands_alone = not self._has_relations and not self._reader.pronouns(question)
         if not order or probabilities[order[0]] <= 1 - probabilities.sum() or stands_alone:
             return completed or FullQuestion(question)
         likely = [place for place in order[1:] if probabilities[place] >= _MIN_PROBABILITY]

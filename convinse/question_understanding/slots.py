@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..config import Config
 from ..encoder.checkpoint import model_path
-from ..knowledge_base.index import KnowledgeBase
+from ..knowledge_base.items import Items
 from ..knowledge_base.linking import LinkedMention
 from ..knowledge_base.question_names import written_names
 from ..language.answer_types import AnswerType
@@ -61,7 +61,7 @@ class Slots(QuestionUnderstanding):
         return Rewriter(model, weights, self.kb, self.resources.linker, self.language)
 
     @property
-    def kb(self) -> KnowledgeBase:
+    def kb(self) -> Items:
         """The knowledge base for linking."""
         return self.resources.kb
 
@@ -125,7 +125,7 @@ def link(
     full_question: FullQuestion,
     earlier_items: Mapping[str, Entity],
     linked: Sequence[LinkedMention],
-    kb: KnowledgeBase,
+    kb: Items,
     choices: Mapping[str, Entity] = MappingProxyType({}),
 ) -> list[QuestionMention]:
     """Return the names of a question with their items, sorted by place.
@@ -217,9 +217,7 @@ def represent(
     }
 
 
-def unlinked_names(
-    question: str, candidates: Iterable[QuestionEntity], kb: KnowledgeBase, language: Language
-) -> list[str]:
+def unlinked_names(question: str, candidates: Iterable[QuestionEntity], kb: Items, language: Language) -> list[str]:
     """Return the capitalised names of a question that are not linked as a whole and not names in the knowledge base.
 
     Args:

@@ -194,7 +194,7 @@ async def list_examples(service: Service) -> ExampleConversations:
 @router.get("/v1/tables/{page}/{table:int}", response_class=JSONResponse)
 async def read_table(service: Service, page: str, table: int) -> Response:
     """Read the whole table of an evidence's row."""
-    rows = await service.queue.run(lambda: service.pipeline.resources.rows(page, table))
+    rows = await service.queue.run(lambda: service.pipeline.resources.pages.table(page, table))
     if not rows:
         raise HTTPException(404, "no such table: the Wikipedia dump of this server does not have it")
     return json_response(WholeTable(rows[:MOST_ROWS], len(rows)))

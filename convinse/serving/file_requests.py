@@ -7,7 +7,6 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ..documents.cited_passages import ShownPassage, surroundings
-from ..documents.index import DocumentIndex
 from .service import ConversationId, RequestError, Service
 from .uploads import FileList
 
@@ -51,8 +50,8 @@ async def read_passages(service: Service, conversation: ConversationId, file: st
     async with service.files.pipeline_of(conversation) as pipeline:
 
         def work() -> list[ShownPassage]:
-            index = pipeline.resources.wikipedia
-            return surroundings(index, file, text) if isinstance(index, DocumentIndex) else []
+            index = pipeline.resources.documents
+            return [] if index is None else surroundings(index, file, text)
 
         passages = await service.queue.run(work)
     if not passages:

@@ -128,8 +128,8 @@ def fit(
             LOGGER.warning("%s: %s; training goes on, the last checkpoint stays", title, error)
 
     def note() -> str:
-        kept = result.history[-1].get(objective.headline, objective.criterion(result.history[-1]))
-        return f"loss {loss:.4f}, held-out {objective.headline or 'criterion'} {kept:.4f}"
+        measure = result.history[-1].get(objective.headline, objective.criterion(result.history[-1]))
+        return f"loss {loss:.4f}, held-out {objective.headline or 'criterion'} {measure:.4f}"
 
     for epoch in range(len(result.history), settings.epochs + 1):
         if epoch - result.best > settings.patience or run.seconds >= budget:
@@ -221,13 +221,13 @@ def save_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer:
         for number, state in optimizer.state_dict()["state"].items()
         for name, tensor in state.items()
     }
-    kept = {"identity": identity, "fitted": run.result, "step": run.step, "seconds": run.seconds}
+    progress_made = {"identity": identity, "fitted": run.result, "step": run.step, "seconds": run.seconds}
     with replacing(folder) as temporary:
         temporary.mkdir()
         save_file({name: tensor.contiguous() for name, tensor in _copy(model).items()}, temporary / "last.safetensors")
         save_file({name: tensor.contiguous() for name, tensor in run.weights.items()}, temporary / "best.safetensors")
         save_file(moments, temporary / "optimizer.safetensors")
-        (temporary / "state.json").write_bytes(msgspec.json.encode(kept))
+        (temporary / "state.json").write_bytes(msgspec.json.encode(progress_made))
 
 
 def _load_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer: Any) -> _Run | None:

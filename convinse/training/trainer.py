@@ -194,8 +194,8 @@ def identity_of(
 
 def code_of(*folders: Path) -> str:
     """Return the hash of the code of the trainers, and of more folders of modules."""
-    own = Path(__file__).parent
-    return hash_of([sha256(file) for folder in (own, *folders) for file in sorted(folder.glob("*.py"))])
+    trainers = Path(__file__).parent
+    return hash_of([sha256(file) for folder in (trainers, *folders) for file in sorted(folder.glob("*.py"))])
 
 
 def hash_of(value: Any) -> str:

@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager
 from functools import cached_property, lru_cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -22,6 +21,7 @@ from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
 from ..support.files import open_consistently, replacing, state_of
 from ..support.jsonlines import JSON_ERRORS
 from .page import whole_rows
+from .pages import FoundEvidence, Pages
 from .stored_pages import (
     LAYOUT,
     SCHEMA,
@@ -44,7 +44,7 @@ _TOGETHER = 1 << 12  # evidences that are written and embedded together
 _TABLES = 64  # tables in memory, since several turns ask about the tables of a page
 
 
-class WikipediaDump:
+class WikipediaDump(Pages):
     """The evidences of Wikipedia pages by item; any number of processes and threads may read a file.
 
     Raises:
@@ -59,6 +59,8 @@ class WikipediaDump:
     def _open(self) -> None:
         path = self.path
         with _readable(path):
+            if path.is_dir():
+                raise IndexFileError(f"{path}: is a folder; name an index of documents in ers_documents")
             if not path.is_file():
                 raise IndexFileError(
                     f"{path}: no such Wikipedia dump; build one with wikipedia build, or check ers_wikipedia_dump"
@@ -93,6 +95,10 @@ class WikipediaDump:
         with _readable(self.path, f"damaged at {item_id}"):
             row = self._connection.execute("SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
             return None if row is None else evidences_in(row[0])
+
+    def sizes(self) -> dict[str, int]:
+        """See the base class."""
+        return {"pages": self.counts["pages"]}
 
     def verify(self) -> None:
         """Read the whole dump and check its indexes and sums. Raises `IndexFileError` if anything is damaged."""
@@ -166,13 +172,6 @@ class WikipediaDump:
         self.__dict__.pop("stored_vectors", None)
         self._rows.cache_clear()
         self._connection.close()
-
-
-class FoundEvidence(NamedTuple):
-    """The evidence at a place of an item's page."""
-
-    item_id: str
-    place: int
 
 
 def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]], embedding: Embedding | None = None) -> int:

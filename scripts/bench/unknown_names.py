@@ -52,7 +52,7 @@ class _UnknownNames:
 
     def __init__(self, data: Path, resources: Resources) -> None:
         self._kb = resources.kb
-        dump = resources.wikipedia
+        dump = resources.pages
         pages = (
             [fold(evidence["evidence_text"]) for page in dump.items() for evidence in dump.get(page)] if dump else []
         )

@@ -103,7 +103,7 @@ def test_an_index_is_made_and_updated(town, capsys):
 def pipeline(town):
     update(Path("index"), [town], None)
     with Pipeline(
-        load_config("lexical.yml", kb_path="none", ers_wikipedia_dump="index", ers_use_cache=False)
+        load_config("lexical.yml", kb_path="none", ers_wikipedia_dump=None, ers_documents="index", ers_use_cache=False)
     ) as opened:
         yield opened
 

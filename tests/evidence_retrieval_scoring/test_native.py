@@ -124,8 +124,9 @@ def test_search_fuses_words_and_vectors_by_reciprocal_rank(workdir, closed):
     dump, question = closed(WikipediaDump(workdir / "w.db")), np.array([[1.0, 0.0]], np.float32)
     words, nearest = dump.search(search_words("wind"), 2), dump.nearest(question[0], 2)
     assert [found.item_id for found in nearest] == ["Q3", "Q2"] and {found.item_id for found in words} == {"Q1", "Q2"}
+    assert EvidenceSearch(dump, lambda questions: question).find("wind", 2) == nearest
+    dump.searches_words = True
     fused = EvidenceSearch(dump, lambda questions: question).find("wind", 2)
     assert fused[0].item_id == "Q2"  # in both lists
     assert {found.item_id for found in fused} == {"Q1", "Q2", "Q3"}
     assert EvidenceSearch(dump, None).find("wind", 2) == words
-    assert EvidenceSearch(dump, lambda questions: question, is_linked=True).find("wind", 2) == nearest

@@ -14,8 +14,6 @@ ENGLISH = english()
 class Known:
     """What answering needs of a knowledge base: the classes and numbers of facts of items, and properties."""
 
-    has_facts = True
-
     def __init__(self, classes, properties, frequency=None):
         self._classes, self._properties, self._frequency = classes, properties, {} if frequency is None else frequency
 

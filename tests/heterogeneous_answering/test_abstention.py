@@ -13,9 +13,8 @@ SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
 
 
 def asked_for(text="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unlinked=()):
-    resources = SimpleNamespace(kb=SimpleNamespace(has_facts=True))
     return SimpleNamespace(
-        text=text, evidences=evidences, about=about, unlinked=unlinked, language=ENGLISH, resources=resources
+        text=text, evidences=evidences, about=about, unlinked=unlinked, language=ENGLISH, in_full=text
     )
 
 

@@ -25,7 +25,7 @@ def evidences(resources):
 
     def of(item):
         entity = resources.kb.entity(item)
-        page = [each | {"retrieved_for_entity": entity} for each in resources.wikipedia.get(item) or ()]
+        page = [each | {"retrieved_for_entity": entity} for each in resources.pages.get(item) or ()]
         structured = [each for each in page if each["source"] != "text"]
         return [*structured, *(fact_evidence(fact, entity) for fact in resources.kb.neighborhood(item))]
 

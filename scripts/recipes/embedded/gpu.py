@@ -43,13 +43,13 @@ from recipes.embedded.recipe import Recipe, prepare, train_trunk
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 LISTS = "lists"  # the prepared examples
-_CONFIG = "model/gpu.yml"
-_FOLDERS = {"mpnet": "mpnet", "model": f"{SNAPSHOT}model"}  # what the trainings begin with
+CONFIG = "model/gpu.yml"
+FOLDERS = {"mpnet": "mpnet", "model": f"{SNAPSHOT}model"}  # what the trainings begin with
 _OF_FOLDER = ("config.json", "tokenizer.json", "tokenizer_config.json", WEIGHTS)
 _EVERY = 1_000_000  # steps: the embedding does not learn
 # Minutes are those of an H100; together with validations and starting they stay below nine. Both students begin with the teacher's
 # answers at hand, so they are taught by it; the narrow one also stays a bi-encoder.
-_MODELS: dict[str, dict[str, Any]] = {
+MODELS: dict[str, dict[str, Any]] = {
     "teacher": {"learning_rate": 7e-5, "embedding_every": _EVERY, "minutes": 3.6},
     "reader": {"layers": [0, 2, 4, 6, 8, 10], "learning_rate": 1e-4, "embedding_every": _EVERY, "minutes": 2.9},
     "model": {"learning_rate": 1.5e-4, "embedding_every": 4, "minutes": 1.6, "teacher": "base"},
@@ -58,15 +58,15 @@ _MODELS: dict[str, dict[str, Any]] = {
 
 def recipe_of(name: str, base: Path, reader: Path | None, device: str, scale: float) -> Recipe:
     """The recipe of a model; `scale` is that of the minutes."""
-    changes = {**_MODELS[name], "base": str(base), "reader": reader and str(reader), "device": device}
-    recipe = load_settings(Recipe, _CONFIG)
+    changes = {**MODELS[name], "base": str(base), "reader": reader and str(reader), "device": device}
+    recipe = load_settings(Recipe, CONFIG)
     return msgspec.structs.replace(recipe, **{**changes, "minutes": scale * changes["minutes"]})
 
 
 def pack_all(options: argparse.Namespace) -> None:
     """Write the parcel: the examples as tokens, and the weights that the trainings begin with."""
-    recipe = load_settings(Recipe, _CONFIG)
-    folders = {"mpnet": options.mpnet, "model": Path(resolve(_FOLDERS["model"]))}
+    recipe = load_settings(Recipe, CONFIG)
+    folders = {"mpnet": options.mpnet, "model": Path(resolve(FOLDERS["model"]))}
     checkpoint = load_checkpoint(folders["model"], "question-answering", "model")
     work = options.output.with_name(f"{options.output.name}.work")
     data = examples_of(recipe, options, work)
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
     work = unpacked(options.paths, options.output.with_name(f"{options.output.name}.work"))
     prepared = Prepared.read(work / LISTS)
     files = []
-    for name in _MODELS:
+    for name in MODELS:
         start = time.perf_counter()
         base = {"teacher": work / "mpnet", "reader": work / "teacher", "model": work / "model"}[name]
         reader = None if name == "teacher" else work / "teacher"
@@ -129,7 +129,7 @@ def _is_still(name: str) -> bool:
 def finish(options: argparse.Namespace) -> None:
     """Write the model folders of both students: calibrated, with cards and graphs."""
     work = options.output / ".work"
-    bases = {"reader": options.mpnet, "model": Path(resolve(_FOLDERS["model"]))}
+    bases = {"reader": options.mpnet, "model": Path(resolve(FOLDERS["model"]))}
     data = None
     for path in join(options.paths, work):
         name = path.name.partition(".")[0]
@@ -160,7 +160,7 @@ def learned(checkpoint: Checkpoint, path: Path) -> dict[str, Any]:
     weights = restored(load_file(path))
     missing, unexpected = model.load_state_dict(weights, strict=False)
     if unexpected or any(not _is_still(name) for name in missing):
-        raise DataError(f"{path.name}: is not of the model that {_CONFIG} makes; pack and train again")
+        raise DataError(f"{path.name}: is not of the model that {CONFIG} makes; pack and train again")
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         about: dict[str, Any] = json.loads(json.loads(file.read(size))["__metadata__"]["about"])

@@ -42,7 +42,7 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None, temp
             stated.append(taught_by.logits.float()[:, 0])
             mine = _log_probabilities(output, batch.firsts[places], batch.ends[places], temperature)
             pairs = zip(mine, theirs, strict=True)
-            apart.append(sum((said.exp() * (said - own)).sum(dim=1) for own, said in pairs))
+            apart.append(sum((right.exp() * (right - learned)).sum(dim=1) for learned, right in pairs))
         order.append(places)
     back = torch.from_numpy(np.argsort(np.concatenate(order))).to(scored[0].device)
     odds, likelihoods = torch.cat(scored)[back], torch.cat(read)[back]

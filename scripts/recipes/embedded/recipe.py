@@ -343,7 +343,9 @@ class TrunkLoss:
         contrast, distillation = embedding_losses(*vectors, *targets, own_groups, owners)
         loss = _CONTRAST * contrast + _DISTILLATION * distillation
         if recipe.listwise:
-            kept = [odds[place] for place in places]
-            teaching = torch.stack([row[0] for row in kept] + [kept[row][number] for row, number, _ in hard])
+            of_examples = [odds[place] for place in places]
+            teaching = torch.stack(
+                [row[0] for row in of_examples] + [of_examples[row][number] for row, number, _ in hard]
+            )
             loss = loss + recipe.listwise * listwise_loss(*vectors, teaching, owners)
         yield loss

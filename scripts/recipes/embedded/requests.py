@@ -39,13 +39,13 @@ def as_keywords(question: str, chance: random.Random) -> str:
     """The words of a question that are not grammar, a question word in front of them in half of the cases."""
     words = re.findall(r"[\w'’.,-]*\w", question)
     common = english().words.common
-    kept = [word for word in words if word.casefold() not in common]
+    content = [word for word in words if word.casefold() not in common]
     asking = [word for word in words if word.casefold() in ("who", "when", "where", "which")]
     if "how" in map(str.casefold, words[:1]) and len(words) > 1:
         asking = words[:2]
     if chance.random() < 0.5:
-        kept = [*asking, *(word for word in kept if word not in asking)]
-    return _lower(" ".join(kept or words), chance)
+        content = [*asking, *(word for word in content if word not in asking)]
+    return _lower(" ".join(content or words), chance)
 
 
 def as_statement_asked(statement: str, chance: random.Random) -> str:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
-from convinse.knowledge_base.index import FactEntities, KnowledgeBase
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.knowledge_base.items import FactEntities
 from convinse.language.language import english
 from convinse.records.literals import is_date, is_item
 from convinse.support.checksums import sha256

@@ -292,9 +292,9 @@ def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path
     """All of `recipes.embedded.gpu` on the processor, with tiny models in the place of MPNet and of the embedded model."""
     base = joint(num_hidden_layers=2)
     mixture = {"mixture": {"qed": 24, "selqa": 24}, "passes": 2, "validations": 2, "yes_no": None, "mined": {}}
-    monkeypatch.setattr(gpu, "_CONFIG", str(write(tmp_path / "gpu.yml", {**QUICK, **mixture})))
-    monkeypatch.setitem(gpu._FOLDERS, "model", str(base))
-    monkeypatch.setitem(gpu._MODELS["reader"], "layers", [0])
+    monkeypatch.setattr(gpu, "CONFIG", str(write(tmp_path / "gpu.yml", {**QUICK, **mixture})))
+    monkeypatch.setitem(gpu.FOLDERS, "model", str(base))
+    monkeypatch.setitem(gpu.MODELS["reader"], "layers", [0])
 
     words = ["--data", str(shared), "--mpnet", str(base), "--examples", str(tmp_path / "examples.jsonl.gz")]
     parcel, back, models = (str(tmp_path / name) for name in ("parcel", "back", "models"))
@@ -302,11 +302,11 @@ def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path
     assert len(list(Path(parcel).iterdir())) > 10, "small pieces"
     assert gpu.main(["run", parcel, "--output", back, "--device", "cpu"]) == 0
     first = next(path for path in sorted(Path(back).iterdir()) if path.suffix != ".json")
-    kept = first.read_bytes()
-    for content, fault in ((None, "is missing"), (kept[:-1] + b"x", "damaged")):
+    whole = first.read_bytes()
+    for content, fault in ((None, "is missing"), (whole[:-1] + b"x", "damaged")):
         first.unlink() if content is None else first.write_bytes(content)
         assert gpu.main(["finish", back, *words, "--output", models]) == 1 and fault in capsys.readouterr().err
-    first.write_bytes(kept)
+    first.write_bytes(whole)
     assert gpu.main(["finish", back, *words, "--output", models, "--device", "cpu"]) == 0
     for name, layers in (("reader", 1), ("model", 2)):
         model = JointModel.from_pretrained(tmp_path / "models" / name)

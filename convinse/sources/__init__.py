@@ -1,0 +1,1 @@
+"""Sources of knowledge, and what joins them."""
