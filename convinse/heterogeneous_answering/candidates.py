@@ -14,10 +14,11 @@ from typing import Literal, NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyLabel
+from ..language.text import fold
 from ..language.validity import judged_parts
 from ..records.evidence import Entity, Evidence, entities_within, normalize_source
 from ..records.facts import fact_of
-from ..records.literals import in_scale, is_item, is_known, is_number, number_entity
+from ..records.literals import in_scale, is_document_item, is_item, is_known, is_number, number_entity
 from ..records.periods import Agreement
 from ..records.units import UNIT
 from ..records.written_values import find_literals, kind_of_value
@@ -114,13 +115,14 @@ class _MergedCandidates:
     """Candidates, merged if they name the same.
 
     Dates become years if the question expects a year, numbers are put in the scale of the question, and a name, or surname, of a
-    single item in the evidences becomes that item.
+    single item in the evidences becomes that item; so does a name in documents that are asked together with a knowledge base.
     """
 
     def __init__(self, question: Question) -> None:
         self.candidates: dict[str, EntityCandidate] = {}
         self._question = question
         self._scale = question.language.literals.asked_scale(question.text)
+        self._has_documents = any("citation" in evidence for evidence in question.evidences)
         self._items: dict[str, str] = {}  # by name
         for evidence in question.evidences:
             for entity in evidence["wikidata_entities"]:
@@ -129,6 +131,10 @@ class _MergedCandidates:
         self._surnames: dict[str, set[str]] = {}  # items by the last word of their names
         for name, item in self._items.items():
             self._surnames.setdefault(name.split()[-1], set()).add(item)
+
+    def _owners(self, name: str) -> list[str]:
+        # a name that only a file has is the item of a knowledge base that is asked with it, so that the next question may be about that
+        return [owner.id for owner in self._question.resources.kb.candidates(fold(name)) if owner.is_label]
 
     def candidate(self, entity: Entity) -> EntityCandidate:
         if is_known(entity):
@@ -139,6 +145,8 @@ class _MergedCandidates:
             return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
         items = {self._items[name]} if name in self._items else self._surnames.get(name, set())
+        if not items and self._has_documents:
+            items = {found for found in self._owners(entity["label"]) if not is_document_item(found)}
         item = next(iter(items)) if len(items) == 1 else None
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:

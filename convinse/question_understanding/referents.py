@@ -156,10 +156,10 @@ class FeatureReader:
         # the classes of nouns behind "the", "that" and the like
         nouns = (noun for before, noun in zip(words, words[1:], strict=False) if before in definite)
         classes = frozenset[str]().union(*(types.noun_types(noun) for noun in nouns if types.names_class(noun)))
+        fits = self._fits(pronouns, [earlier.entity["id"] for earlier in entities])
         features = []
-        for earlier, probability in zip(entities, pointed, strict=True):
+        for earlier, fit, probability in zip(entities, fits, pointed, strict=True):
             item = earlier.entity["id"]
-            kinds = [self.may_mean(pronoun, item) for pronoun in pronouns]
             is_item = item.startswith("Q")
             heads = types.heads(self._kb.types(item)) if is_item else frozenset()
             is_near = item in named or (is_item and bool(named) and not named.keys().isdisjoint(self._neighbors(item)))
@@ -170,12 +170,21 @@ class FeatureReader:
                     last_asked=float(num_turns - 1 in earlier.questions),
                     first_asked=float(0 in earlier.questions),
                     asked=len(earlier.questions) / max(1, num_turns),
-                    fits=0.0 if not kinds else 1.0 if any(kinds) else -1.0,
+                    fits=fit,
                     of_class=float(not classes.isdisjoint(heads)),
                     apart=float(bool(named) and not is_near),
                 )
             )
         return features
+
+    def _fits(self, pronouns: Sequence[str], items: Sequence[str]) -> list[float]:
+        if not pronouns:
+            return [0.0] * len(items)
+        fits = [1.0 if any(self.may_mean(pronoun, item) for pronoun in pronouns) else -1.0 for item in items]
+        if any(fit > 0 and not is_document_item(item) for item, fit in zip(items, fits, strict=True)):
+            # the kind of a document's thing is unknown: an item that is known to fit comes before it
+            return [0.0 if is_document_item(item) else fit for item, fit in zip(items, fits, strict=True)]
+        return fits
 
     def read_nothing(self, question: str, named: Mapping[str, int]) -> NoneFeatures:
         """Return the features of "nothing" for a question; `named` as for `read`."""
