@@ -11,7 +11,7 @@ from typing import Any
 
 from convinse.config import project_root
 from convinse.support.checksums import sha256
-from convinse.support.errors import DataError, ModelError
+from convinse.support.errors import DataError, ModelError, one_line
 from convinse.support.files import replacing
 from convinse.support.jsonlines import raw_lines
 
@@ -40,8 +40,12 @@ def read_json(path: Path) -> Any:
 
 
 def json_lines(path: Path) -> Iterator[Any]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise DataError(f"{path}, line {number}: is not JSON ({one_line(error)})") from None
 
 
 def read_dump_lines(path: Path) -> Iterator[Any]:
@@ -59,7 +63,7 @@ def tab_lines(path: Path) -> Iterator[list[str]]:
 def records(data: Path, *names: str) -> Iterator[Any]:
     """The records of a file of the shared data: JSON lines (`.jsonl.gz`), one JSON array (`.json.gz`), or lists of fields."""
     path = needed(data, *names)
-    if path.name.endswith(".jsonl.gz"):
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
         return json_lines(path)
     return iter(read_json(path)) if path.name.endswith(".json.gz") else tab_lines(path)
 

@@ -205,11 +205,12 @@ def examples_of(recipe: Recipe, options: argparse.Namespace, work: Path) -> Data
     file = None if options.examples is None else Path(options.examples)
     if file is not None and file.is_file():
         return read_examples(file)
-    build = builders(options.data, work, recipe.seed)
+    build = builders(options.data, work, recipe.seed, recipe.files)
     if unknown := sorted(recipe.mixture.keys() - build.keys()):
         raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(build))}")
-    everything = gather({name: build[name] for name in sorted(recipe.mixture.keys() | TEXT_SETS.keys())})
-    data = without_held_out(everything, TEXT_SETS, recipe.mixture)
+    texts = {*recipe.files, *(TEXT_SETS if not TEXT_SETS.keys().isdisjoint(recipe.mixture) else ())}
+    everything = gather({name: build[name] for name in sorted(recipe.mixture.keys() | texts)})
+    data = without_held_out(everything, texts, recipe.mixture)
     if file is not None:
         write_examples(data, file)
     return data

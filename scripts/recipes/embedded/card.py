@@ -8,7 +8,7 @@ import msgspec
 
 from convinse.training.objective import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
-from recipes.embedded.reading import DATA_SETS, READING_FILES
+from recipes.embedded.reading import DATA_SETS, READING_FILES, DataSet
 from recipes.embedded.recipe import Recipe
 
 Trained = Mapping[str, tuple[Any, FitResult]]  # name of a head -> the head, and what its training gave
@@ -21,7 +21,8 @@ def embedded_card(
     """The card of a trained model; `sizes` are the examples of each data set, `base` is the model that it began as."""
     rows = ["| set | licence | examples to train on | drawn |", "|---|---|---:|---:|"]
     for name in sorted(recipe.mixture):
-        listed, size = DATA_SETS[name], sizes.get(name, 0)
+        size = sizes.get(name, 0)
+        listed = DATA_SETS.get(name) or DataSet(content=recipe.files[name], licence="your own")
         content = f"{listed.content}; from {listed.origin}" if listed.origin else listed.content
         rows.append(f"| {content} | {listed.licence} | {size:,} | {min(recipe.mixture[name], size):,} |")
     settings = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("mixture", "base")}

@@ -1,7 +1,7 @@
 """Examples as tokens, in the order in which a training reads them: one file, from which a machine without the data trains."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
@@ -112,6 +112,19 @@ class Tokens:
     def text(self, number: int) -> np.ndarray:
         """Return the tokens of a text."""
         return self.tokens[self.starts[number] : self.starts[number + 1]]
+
+    def runs(self, first: int, end: int, most: int) -> Iterator[tuple[int, int]]:
+        """Yield runs of whole examples from `first` to `end`, of about `most` tokens each."""
+        lengths = np.diff(self.starts)
+        start, size = first, 0
+        for example in range(first, end):
+            pairs = slice(self.pair_starts[example], self.pair_starts[example + 1])
+            tokens = int(lengths[self.queries[pairs]].sum() + lengths[self.texts[pairs]].sum())
+            if size and size + tokens > most:
+                yield start, example
+                start, size = example, 0
+            size += tokens
+        yield start, end
 
     def batch(self, first: int, end: int, special: Special) -> Batch:
         """Return the examples from `first` to `end`, exclusive, as model inputs."""

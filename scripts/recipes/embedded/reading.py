@@ -226,6 +226,16 @@ def keys_with_reading(data: Path, pairs: Iterable[tuple[str, str]]) -> dict[str,
     }
 
 
+def mrqa_file(name: str, file: str, data: Path, seed: int) -> Iterator[Example]:
+    """The questions of a file of one's own, in MRQA's JSON lines, plain or compressed; contexts of one `title` are of one document."""
+    rows = []
+    for line in records(data, file):
+        if text := line.get("context"):
+            for question in line["qas"]:
+                rows.append(Asked(question["question"], text, answer_places(question), line.get("title") or text))
+    yield from on_paragraphs(name, rows, seed, near=2, hard=1)
+
+
 def reading(name: str, data: Path, seed: int) -> Iterator[Example]:
     """The questions of a file: negatives of the same document first, then of the file, none with an answer."""
     file = READING_FILES[name]

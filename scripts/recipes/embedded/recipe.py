@@ -37,6 +37,7 @@ _NEGATIVES = 2  # irrelevant texts beside each shorter one, of the same example
 _FOREIGN = 0.3  # share of the examples that get one more from another example, the easy case
 # weights of the embedding's losses: against other texts, and against the teacher's cosines
 _CONTRAST, _DISTILLATION = 0.5, 0.5
+_TOGETHER = 3  # portions of a run: texts of like length are computed together, so that several have less padding
 _LONGEST_EMBEDDED = 150  # tokens of a text that the embedding learns from
 _HEADS = ("yes_no", "answer_type", "rewrite")
 
@@ -80,6 +81,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     still: NotNegative = 0  # lowest layers that do not learn: a third of a step is saved by half of them
     teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"  # the model whose cosines the embedding stays close to
     reader: str | None = None  # a folder of a wider model, whose choices and spans are learned
+    files: dict[str, str] = {}  # data sets of one's own: name -> a file of the data folder, in MRQA's JSON lines
     mixture: dict[str, Positive]  # examples drawn from each data set (all, if it has fewer)
     passes: Positive = 1  # over the mixture, each with other negatives
     validations: Positive = (
@@ -299,17 +301,21 @@ class TrunkLoss:
     recipe: Recipe
 
     def of_step(self, model: Any, step: int) -> Iterable[torch.Tensor]:
-        recipe, first, end = self.recipe, *self.prepared.steps[step : step + 2].tolist()
-        made = self.prepared.train.batch(first, end, self.prepared.special)
+        recipe, train, special = self.recipe, self.prepared.train, self.prepared.special
+        first, end = self.prepared.steps[step : step + 2].tolist()
         for teacher in self.teachers:
             if teacher is not None:
                 teacher.to(model.device)
         reader, share = self.teachers.reader, recipe.taught
-        answering, each, taught, odds = list_losses(model, made, recipe.portion, reader, recipe.temperature)
-        gold = answering + each
-        yield (gold if reader is None else (1 - share) * gold + share * taught) / len(made.sizes)
+        odds: list[torch.Tensor] = []
+        for start, stop in train.runs(first, end, _TOGETHER * recipe.portion):  # the memory of a step is that of a run
+            made = train.batch(start, stop, special)
+            answering, each, taught, found = list_losses(model, made, recipe.portion, reader, recipe.temperature)
+            odds += found.split(made.sizes)
+            gold = answering + each
+            yield (gold if reader is None else (1 - share) * gold + share * taught) / (end - first)
         if step % recipe.embedding_every == 0:
-            yield from self._of_embedding(model, made, odds.split(made.sizes), self.prepared.train.groups[first:end])
+            yield from self._of_embedding(model, train.batch(first, end, special), odds, train.groups[first:end])
 
     def _of_embedding(
         self, model: Any, made: Batch, odds: Sequence[torch.Tensor], groups: np.ndarray

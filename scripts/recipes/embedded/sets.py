@@ -1,9 +1,10 @@
 """All data sets of the recipe by name."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from recipes.embedded.examples import Example
@@ -15,6 +16,7 @@ from recipes.embedded.reading import (
     READING_FILES,
     fairytaleqa,
     mismatched,
+    mrqa_file,
     policyqa,
     qamr,
     qed,
@@ -55,9 +57,12 @@ ROW_SETS = _named(tables, hybrid_rows, fetaqa, tatqa, aitqa)
 STRUCTURED_SETS = _named(facts, timequestions, lcquad, conversations, compmix, search_questions, template_lists)
 
 
-def builders(data: Path, work: Path, seed: int) -> dict[str, Callable[[], Any]]:
-    """Functions that build each set from the shared data; the knowledge base is built and kept in the folder `work`."""
+def builders(
+    data: Path, work: Path, seed: int, files: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Callable[[], Any]]:
+    """Functions that build each set from the data, and those of `files`; the knowledge base is built and kept in the folder `work`."""
     return {
+        **{name: partial(mrqa_file, name, file, data, seed) for name, file in files.items()},
         **{name: partial(build, data, seed) for name, build in (TEXT_SETS | ROW_SETS).items()},
         **{name: partial(build, data, work, seed) for name, build in STRUCTURED_SETS.items()},
     }

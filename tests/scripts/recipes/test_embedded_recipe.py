@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,9 @@ def test_prepared_examples_are_the_batches_of_the_steps(tmp_path, tokenizer):
         expected = batches.batch(step.examples, tokenizer, random.Random(step.seed))
         made = read.train.batch(*read.steps[number : number + 2], read.special)
         same(made, expected)
+    runs = list(read.train.runs(0, 40, 60))
+    assert runs[0][0] == 0 and runs[-1][1] == 40 and 1 < len(runs) < 40
+    assert all(one[1] == other[0] for one, other in pairwise(runs))
     chosen = [example for example in TRAIN["c"] if example.chooses]
     assert read.dev.keys() == ({"a"} if chosen else set())
     (tmp_path / "prepared").write_bytes((tmp_path / "prepared").read_bytes()[:-40])
@@ -314,3 +318,20 @@ def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path
         record = json.loads((tmp_path / "models" / name / "training.json").read_text())
         assert len(record["epochs"]) == 3 and record["recipe"]["reader"] == "teacher"
         assert BertReranker(tmp_path / "models" / name, "cpu").predict([("who", "the author")]).shape == (1,)
+
+
+def test_files_of_ones_own_are_learned_from_without_the_shared_data(tmp_path):
+    lines = [{"header": {"dataset": "mine"}}]
+    for number in range(60):
+        text = f"the author {number} wrote it about a song"
+        answers = [{"text": f"author {number}", "char_spans": [[4, 11 + len(str(number)) - 1]]}]
+        qas = [{"qid": str(number), "question": "who wrote it", "answers": ["x"], "detected_answers": answers}]
+        lines.append({"context": text, "title": f"page {number}", "qas": qas})
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    config = write(tmp_path / "mine.yml", {"files": {"mine": "mine.jsonl"}, "mixture": {"mine": 1}, "max_length": 96})
+    base = tiny("bert", "embedding", initializer_range=0.05)
+    words = ["--data", tmp_path / "data", "--output", tmp_path / "model", "--config", config, "--quick", "--base", base]
+    assert script.main([str(word) for word in words]) == 0
+    assert "| mine.jsonl | your own | " in (tmp_path / "model" / "README.md").read_text()
+    assert ExtractiveReader(str(tmp_path / "model"), "cpu").read("who wrote it", ["the author wrote it", "a song"])
