@@ -2,7 +2,6 @@
 
 import { announce, button, element, hidden, pagesOf, percent, shortened, words } from "./dom.js";
 import { MANY, SOURCES, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
-import { feedback } from "./feedback.js";
 import { threshold } from "./settings.js";
 import { questionText, understood } from "./understood.js";
 
@@ -24,7 +23,6 @@ export function turnView(entry, number, actions) {
   if (turn && !pending) {
     parts.push(
       nextQuestions(turn, actions),
-      isTalk(turn) ? null : feedback(turn, actions.rate),
       element(
         "div",
         { class: "actions" },
