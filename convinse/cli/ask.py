@@ -125,11 +125,7 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
         say(f"not looked up: {failure}", "yellow", indent=2)
     if answers and "sentence" in turn and "abstained" not in turn:
         say(f"{turn['confidence']}: {turn['sentence']}", "green", indent=2)
-    for line in shown_contradictions(turn):
-        say(line, "yellow", indent=2)
     waiting = {evidence_line(evidence): evidence.get("score", 0.0) for evidence in turn["top_evidences"]}
-    for contradiction in turn.get("contradiction", []):
-        waiting.pop(evidence_line(turn["top_evidences"][contradiction["evidence"]]), None)
     for answer in answers:
         label = f"{answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}"
         say(label, "" if answer["rank"] > 1 else "bold", indent=2, grey=f"({answer['answer']['id']})")
@@ -184,15 +180,6 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
     time = f", {answer['time']}" if "time" in answer else ""
     is_cited = any("citation" in turn["top_evidences"][place] for place in places[:1])
     return f"{entity['label']}{time}" if is_cited else f"{entity['label']}{time} ({entity['id']})"
-
-
-def shown_contradictions(turn: Turn) -> list[str]:
-    """Return the contradictions of a turn's best answer, a line each."""
-    return [
-        f"but {contradiction['answer']['label']}: [{evidence['source']}] {evidence['evidence_text']}"
-        for contradiction in turn.get("contradiction", [])
-        for evidence in [turn["top_evidences"][contradiction["evidence"]]]
-    ]
 
 
 def missed(turn: Turn) -> list[str]:

@@ -20,7 +20,6 @@ from .ask import (
     missed,
     named,
     shown_answers,
-    shown_contradictions,
     shown_part,
     talk_lines,
 )
@@ -166,8 +165,6 @@ class Chat:
                 say(turn.get("sentence", ""))
             for number, place in enumerate(answers[0].get("evidences", [])[:_SUPPORT], 1):
                 say(f"[{number}] {evidence_line(turn['top_evidences'][place])}", indent=2)
-            for line in shown_contradictions(turn):
-                say(line, "yellow")
         if turn.get("follow_ups"):
             say(f"next: {' '.join(turn['follow_ups'])}", "bright_black")
 

@@ -55,14 +55,6 @@ class EvidenceReason:
 
 
 @dataclass
-class OtherValue:
-    """The answer of another source in the place of the best answer."""
-
-    label: str
-    evidence: int
-
-
-@dataclass
 class QuestionReading:
     """How the question was understood; `from_history` are words of earlier turns."""
 
@@ -103,8 +95,8 @@ class AskResult:
     """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
 
     `sentence` says the best answer with the numbers of its evidences, or replies to talk; `confidence` is likely, perhaps or not known;
-    `attribution` are the evidences that it rests on, `contradictions` what other sources say; `follow_ups` can be asked next. `act` is
-    what was said if it was not a question (`thanks`).
+    `attribution` are the evidences that it rests on; `follow_ups` can be asked next. `act` is what was said if it was not a
+    question (`thanks`).
     """
 
     conversation_id: str
@@ -117,7 +109,6 @@ class AskResult:
     sentence: str
     confidence: str
     attribution: list[EvidenceReason]
-    contradictions: list[OtherValue]
     follow_ups: list[str]
     act: str = ""
     clarification: QuestionBack | None = None
@@ -193,11 +184,9 @@ class NeighborhoodResult:
 def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
     """Write a turn as `ask` gives it, with the evidences that support its answers, the best answer's first, else the best ones."""
     evidences, answers = turn["top_evidences"], turn["pred_answers"]
-    reasons, rivals = turn.get("attribution", []), turn.get("contradiction", [])
+    reasons = turn.get("attribution", [])
     best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]
-    supporting = dict.fromkeys(
-        chain(best, (reason["evidence"] for reason in reasons), (rival["evidence"] for rival in rivals), *rest)
-    )
+    supporting = dict.fromkeys(chain(best, (reason["evidence"] for reason in reasons), *rest))
     places = list(supporting or range(len(evidences)))[:most]
     numbers = {place: number for number, place in enumerate(places, 1)}
     scored = _scored(answers, numbers)
@@ -232,11 +221,6 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
             )
             for reason in reasons
             if reason["evidence"] in numbers
-        ],
-        [
-            OtherValue(rival["answer"]["label"], numbers[rival["evidence"]])
-            for rival in rivals
-            if rival["evidence"] in numbers
         ],
         turn.get("follow_ups", []),
         turn.get("act", ""),
