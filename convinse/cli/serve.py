@@ -14,7 +14,6 @@ from .arguments import (
     LOOPBACK,
     Commands,
     add_address,
-    add_cluster,
     add_config,
     add_dropped,
     add_host,
@@ -49,7 +48,9 @@ def add(commands: Commands) -> None:
         sub = commands.add(name, work, text)
         add_address(sub, 8080)
         _add_service(sub)
-        add_cluster(sub)
+        remedy = "start a server on each machine behind a proxy; pipeline --on ray stays"
+        add_dropped(sub, "--on", remedy)
+        add_dropped(sub, "--workers", remedy)
         sub.add_argument("--no-upload", action="store_true", help="take no files into conversations")
         add_dropped(sub, "--feedback", "train ha learns from conversations with gold answers")
         sub.add_argument(
@@ -135,13 +136,6 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
         if show is not None:
             show(address)
 
-    if options.on is not None:
-        from ..cluster import serve_api
-
-        serve_api(options.on, config, service, options.host, options.port, options.workers, ready)
-        return 0
-    if options.workers is not None:
-        raise ConfigError("--workers belongs to --on ray; give that, too")
     with Pipeline(config) as pipeline:
         run(create_app(pipeline, service), options.host, options.port, ready, has_token=service.token is not None)
     return 0
@@ -194,7 +188,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
         token=token,
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
-        uploads=not getattr(options, "no_upload", True) and options.on is None and is_own,
+        uploads=not getattr(options, "no_upload", True) and is_own,
     )
 
 

@@ -257,7 +257,7 @@ def _state(name: str, session: Session) -> ConversationState:
 
 
 def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> FastAPI:
-    """Return the application, for `app.run`, any ASGI server, or a deployment of Ray Serve.
+    """Return the application, for `app.run` or any ASGI server.
 
     Nothing else may use the pipeline until the lifespan of the application has ended; the caller closes it after that.
     """
