@@ -18,7 +18,7 @@ _STAGES = MappingProxyType(
     {
         "qu": "the model of question understanding",
         "ers": "the cross-encoder of evidence scoring",
-        "ha": "the reader of answering, the ranking of answers, or the calibration of a language model",
+        "ha": "the reader of answering, or the ranking of answers",
         "all": "qu, ers and ha in order",
     }
 )
