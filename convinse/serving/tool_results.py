@@ -123,64 +123,6 @@ class EvidencesResult:
     total: int
 
 
-@dataclass
-class QuestionItem:
-    """An item that `mention` may mean; `rank` counts its meanings from 0."""
-
-    id: str
-    label: str
-    description: str
-    mention: str
-    score: float
-    rank: int
-
-
-@dataclass
-class FactText:
-    """A fact: subject, property, object, then property and value of each qualifier."""
-
-    text: str
-    parts: list[NamedEntity]
-
-
-@dataclass
-class SearchSpaceResult:
-    """The items of a question, and the first of `total` facts around them."""
-
-    items: list[QuestionItem]
-    facts: list[FactText]
-    total: int
-
-
-@dataclass
-class LinkedName:
-    """A name in a text, at characters `start` to `end`, and the items that it may mean, best first."""
-
-    mention: str
-    start: int
-    end: int
-    certain: bool
-    items: list[QuestionItem]
-
-
-@dataclass
-class LinksResult:
-    """The names in a text, from left to right."""
-
-    mentions: list[LinkedName]
-
-
-@dataclass
-class NeighborhoodResult:
-    """An item, and the first of `total` facts."""
-
-    id: str
-    label: str
-    description: str
-    facts: list[FactText]
-    total: int
-
-
 def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
     """Write a turn as `ask` gives it, with the evidences that support its answers, the best answer's first, else the best ones."""
     evidences, answers = turn["top_evidences"], turn["pred_answers"]
@@ -251,8 +193,3 @@ def first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:
 def _numbered(evidence: Evidence, number: int) -> NumberedEvidence:
     text, source, entities = evidence["evidence_text"], evidence["source"], evidence["wikidata_entities"]
     return NumberedEvidence(number, text, source, entities, evidence.get("score"), evidence.get("retrieved_for_entity"))
-
-
-def fact_texts(evidences: list[Evidence]) -> list[FactText]:
-    """Return the facts of evidences of `kb`."""
-    return [FactText(evidence["evidence_text"], evidence["fact"]) for evidence in evidences]
