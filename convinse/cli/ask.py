@@ -123,8 +123,8 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
         say(f"not known: {turn['abstained']['reason']}{'; at best' if answers else ''}", "yellow", indent=2)
     for failure in missed(turn):
         say(f"not looked up: {failure}", "yellow", indent=2)
-    if answers and "sentence" in turn and "abstained" not in turn:
-        say(f"{turn['confidence']}: {turn['sentence']}", "green", indent=2)
+    if answers and "confidence" in turn and "abstained" not in turn:
+        say(f"{turn['confidence']}: {turn.get('sentence') or answered(turn)}", "green", indent=2)
     waiting = {evidence_line(evidence): evidence.get("score", 0.0) for evidence in turn["top_evidences"]}
     for answer in answers:
         label = f"{answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}"
@@ -180,6 +180,12 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
     time = f", {answer['time']}" if "time" in answer else ""
     is_cited = any("citation" in turn["top_evidences"][place] for place in places[:1])
     return f"{entity['label']}{time}" if is_cited else f"{entity['label']}{time} ({entity['id']})"
+
+
+def answered(turn: Turn) -> str:
+    """Return the best answer of a turn, or all answers of a list, without a sentence."""
+    answers = turn["pred_answers"]
+    return ", ".join(answer["answer"]["label"] for answer in [a for a in answers if a.get("list")] or answers[:1])
 
 
 def missed(turn: Turn) -> list[str]:

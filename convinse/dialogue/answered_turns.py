@@ -28,7 +28,8 @@ def add_replies(
         attribute(answering, turns, sources)
     for turn, history in zip(turns, histories, strict=True):
         turn["confidence"] = confidence(turn)
-        turn["sentence"] = sentence_of(turn, resources.language)
+        if (sentence := sentence_of(turn, resources.language)) is not None:
+            turn["sentence"] = sentence
         turn["follow_ups"] = follow_ups(turn, history, sources, resources)
 
 
