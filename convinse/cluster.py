@@ -1,10 +1,8 @@
-"""The same experiment and the same service on a Ray cluster; nothing else imports Ray.
+"""The same experiment on a Ray cluster; nothing else imports Ray.
 
-An experiment: Ray Data runs batches of conversations on a pool of actors. The process of the command is the only one that
-writes results, in the order of the conversations, so that they are byte for byte those of a run without a cluster.
-
-The service: Ray Serve runs the application of `serving.api` as one replica behind its proxy, since conversations are in its
-memory, and the turns are answered by replicas of a pipeline. Ray schedules, restarts what dies, and uses nodes that join.
+Ray Data runs batches of conversations on a pool of actors; it schedules them, restarts those that die, and uses nodes that join.
+The process of the command is the only one that writes results, in the order of the conversations, so that they are byte for byte
+those of a run without a cluster.
 """
 
 from __future__ import annotations
@@ -14,33 +12,23 @@ import logging
 import os
 import re
 import secrets
-import signal
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .config import Config
 from .experiment import Batch, BatchRunner, FinishedBatch
-from .pipeline import STAGE_NAMES, Pipeline
-from .records.conversation import Turn
-from .session import StageReport
-from .stage import StageName
 from .support.errors import ConfigError, ConvinseError, DataError, NetworkError, missing_extra
-
-if TYPE_CHECKING:
-    from .serving.service import ServiceOptions
 
 _ACTOR_RESTARTS = 3
 _BATCH_ATTEMPTS = 3  # a batch whose actors died so often is taken to be the cause
 _OBJECT_STORE_BYTES = 256 << 20  # of a cluster of this machine: batches and results under way
 _SHORT_FOLDER = "/tmp" if Path("/tmp").is_dir() else None  # the paths of Ray's sockets have a hundred bytes at most
 _TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-_SERVICE, _TURNS = "convinse", "turns"  # names in Ray Serve
 _LONGEST_MESSAGE = 300  # characters of an error of Ray's own
 
 
@@ -56,12 +44,6 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
         DependencyError: Ray is not installed.
         NetworkError: the cluster cannot be reached, or has other versions of Python or Ray.
     """
-    with _cluster(on) as ray:
-        yield RayWorkers(ray, most, device)
-
-
-@contextmanager
-def _cluster(on: str) -> Iterator[Any]:
     address = on if on != "ray" else os.environ.get("RAY_ADDRESS", "local")
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or Ray warns about workers without a GPU
@@ -90,25 +72,22 @@ def _cluster(on: str) -> Iterator[Any]:
                 f"Ray cluster {address}: {_shortened(error)}; it needs the versions of Python and Ray that are here, and its "
                 "token in RAY_AUTH_TOKEN"
             ) from error
-        yield ray
-
-
-def _worker_resources(ray: Any, most: int | None, device: str) -> tuple[int, dict[str, float]]:
-    resources = ray.cluster_resources()
-    gpus = int(resources.get("GPU", 0))
-    if device.startswith("cuda") and not gpus:
-        raise ConfigError(f"device: {device}: the Ray cluster has no GPU; set device: cpu, or auto")
-    has_gpu = bool(gpus) and device != "cpu"
-    places = gpus if has_gpu else int(resources.get("CPU", 1))
-    return max(1, min(places, most or places)), {"num_cpus": 0 if has_gpu else 1, "num_gpus": 1 if has_gpu else 0}
+        yield RayWorkers(ray, most, device)
 
 
 class RayWorkers:
     """The actors of a cluster that run batches. An `experiment.Workers`."""
 
     def __init__(self, ray: Any, most: int | None, device: str) -> None:
+        resources = ray.cluster_resources()
+        gpus = int(resources.get("GPU", 0))
+        if device.startswith("cuda") and not gpus:
+            raise ConfigError(f"device: {device}: the Ray cluster has no GPU; set device: cpu, or auto")
+        has_gpu = bool(gpus) and device != "cpu"
+        places = gpus if has_gpu else int(resources.get("CPU", 1))
         self._ray = ray
-        self.size, self._resources = _worker_resources(ray, most, device)
+        self._resources = {"num_cpus": 0 if has_gpu else 1, "num_gpus": 1 if has_gpu else 0}
+        self.size = max(1, min(places, most or places))
 
     def run(self, config: Config, made_from: Mapping[str, str], batches: Sequence[Batch]) -> Iterator[FinishedBatch]:
         """Run batches of conversations; yields them in their order, each as soon as those before it are finished.
@@ -176,115 +155,6 @@ class _BatchActor:
             return {"batch": self._runner(row["batch"])}
         except ConvinseError as error:
             return {"batch": error}
-
-
-def serve_api(
-    on: str,
-    config: Config,
-    options: ServiceOptions,
-    host: str,
-    port: int,
-    most: int | None,
-    ready: Callable[[str], None],
-) -> None:
-    """Serve the API on a Ray cluster until Ctrl-C or SIGTERM; `most` are replicas of the pipeline. Raises as `connected`."""
-    from .serving.app import listen, url_of
-
-    with closing(listen(host, port)) as listener:  # a taken port is an error at once, and 0 becomes a free one
-        address, port = url_of(listener), listener.getsockname()[1]
-    stop = threading.Event()
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        with _cluster(on) as ray, suppress(KeyboardInterrupt):
-            serve: Any = importlib.import_module("ray.serve")
-            logging.getLogger("ray.serve").setLevel(logging.ERROR)
-
-            replicas, resources = _worker_resources(ray, most, config.device)
-            quiet = {"log_level": "ERROR", "enable_access_log": False}
-            serve.start(http_options={"host": host, "port": port}, logging_config=quiet)
-            turns = serve.deployment(
-                _TurnReplica, name=_TURNS, num_replicas=replicas, ray_actor_options=resources
-            ).bind(config)
-            api = serve.deployment(
-                serve.ingress(lambda: _application(config, options, replicas))(_Ingress),
-                ray_actor_options={"num_cpus": 0},
-            )
-            try:
-                serve.run(api.bind(turns), name=_SERVICE, logging_config=quiet)
-            except (RuntimeError, ray.exceptions.RayError) as error:
-                raise NetworkError(f"Ray Serve: {_shortened(error)}") from error
-            signal.signal(signal.SIGTERM, lambda *_: stop.set())  # Ray has set one of its own
-            ready(address)
-            try:
-                stop.wait()
-            finally:
-                serve.shutdown()
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-class _Ingress:
-    """The application, for conversations and the web page."""
-
-    def __init__(self, turns: Any) -> None:
-        """`turns` is bound so that both are deployed together."""
-
-
-def _application(config: Config, options: ServiceOptions, replicas: int) -> Any:
-    from .serving.api import create_app
-
-    serve: Any = importlib.import_module("ray.serve")
-    handle = serve.get_deployment_handle(_TURNS, app_name=_SERVICE)
-    return create_app(_RemotePipeline(config, handle, replicas), options)
-
-
-class _TurnReplica:
-    def __init__(self, config: Config) -> None:
-        self._pipeline = Pipeline(config)
-
-    def answer(
-        self, turns: list[Turn], histories: Sequence[Sequence[Turn]], sources: Sequence[str]
-    ) -> tuple[list[Turn], dict[str, float]] | ConvinseError:
-        before = dict(self._pipeline.seconds)
-        try:
-            self._pipeline.answer_turns(turns, histories, sources)
-        except ConvinseError as error:
-            return error
-        return turns, {stage: total - before[stage] for stage, total in self._pipeline.seconds.items()}
-
-
-class _RemotePipeline(Pipeline):
-    """A pipeline whose turns are answered by replicas; turns that are asked together are divided between them."""
-
-    def __init__(self, config: Config, handle: Any, replicas: int) -> None:
-        super().__init__(config)
-        self._handle, self._replicas = handle, replicas
-
-    def answer_turns(
-        self,
-        turns: Sequence[Turn],
-        histories: Sequence[Sequence[Turn]],
-        sources: Sequence[str],
-        report: StageReport | None = None,
-        *,
-        use_gold_answers: bool = False,
-        until: StageName = "ha",
-    ) -> None:
-        """See `Pipeline.answer_turns`; the stages are reported when all of them are done."""
-        size = -(-len(turns) // self._replicas)
-        parts = [slice(start, start + size) for start in range(0, len(turns), size)]
-        responses = [self._handle.answer.remote(list(turns[part]), histories[part], sources) for part in parts]
-        for part, response in zip(parts, responses, strict=True):
-            answered = response.result()
-            if isinstance(answered, ConvinseError):
-                raise answered
-            for turn, done in zip(turns[part], answered[0], strict=True):
-                turn.update(done)
-            for stage, seconds in answered[1].items():
-                self.seconds[stage] += seconds
-        if report is not None:
-            for stage in STAGE_NAMES:
-                report(stage)
 
 
 def _shortened(error: BaseException) -> str:

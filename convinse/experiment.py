@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 from .config import SNAPSHOT, Config, resolve, to_dict
@@ -17,7 +14,6 @@ from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import FinishedConversation, RunFolder
 from .formats.stage_files import read_stage_file
 from .identity import fingerprint, origins
-from .language_models.spending import spending
 from .pipeline import STAGE_NAMES, Pipeline
 from .records.conversation import Conversation
 from .resources import Resources
@@ -37,8 +33,8 @@ _SUBSETS = {
 _BATCHES_PER_WORKER = 4  # at least, so that all workers end at about the same time
 # the metrics of runs without the last stage
 _MEASURED = {
-    "qu": {"num_questions", "seconds", "language_models"},
-    "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds", "language_models"},
+    "qu": {"num_questions", "seconds"},
+    "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds"},
 }
 _GROUPS = ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")  # metrics by group, written last
 
@@ -63,11 +59,10 @@ class Batch(NamedTuple):
 
 
 class FinishedBatch(NamedTuple):
-    """The finished conversations of a batch, its seconds by stage, and its requests to servers of models, see `Resources`."""
+    """The finished conversations of a batch, and its seconds by stage."""
 
     conversations: list[FinishedConversation]
     seconds: dict[str, float]
-    requests: dict[str, Counter[str]]
 
 
 class Workers(Protocol):
@@ -100,13 +95,12 @@ class BatchRunner:
     def __call__(self, batch: Batch) -> FinishedBatch:
         """Run a batch; see `Pipeline.run`. Raises `DataError`, too, if a module added a value that JSON cannot hold."""
         pipeline = self.pipeline
-        old_seconds, old_requests = dict(pipeline.seconds), copy.deepcopy(pipeline.resources.requests)
+        old_seconds = dict(pipeline.seconds)
         conversations, sources, use_gold_answers, done_by, until = batch
         done = pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
         return FinishedBatch(
             [*map(FinishedConversation.of, done)],
             {stage: total - old_seconds[stage] for stage, total in pipeline.seconds.items()},
-            {key: counts - old_requests[key] for key, counts in pipeline.resources.requests.items()},
         )
 
     def close(self) -> None:
@@ -175,20 +169,20 @@ def run_experiment(
         batches = [Batch(group, sources, use_gold_answers, done_by, until) for group in groups]
         questions = sum(len(conversation["questions"]) for conversation in waiting)
         advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
-        cost = _Cost(output.seconds())  # a resumed run adds to the seconds of the run before
+        before = output.seconds()  # a resumed run adds to the seconds of the run before
+        seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
         for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
             for conversation in done.conversations:
                 output.add(conversation)
             advance(sum(len(conversation.shortened["questions"]) for conversation in done.conversations))
-            cost.add(done.seconds, done.requests)
-        cost.add({"total": time.perf_counter() - start})
+            for stage, spent in done.seconds.items():
+                seconds[stage] += spent
+        seconds["total"] += time.perf_counter() - start
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
         metrics = evaluate(finished)
         details = {name: metrics.pop(name) for name in _GROUPS}
-        metrics["seconds"] = {stage: round(value, 3) for stage, value in cost.seconds.items()}
+        metrics["seconds"] = {stage: round(value, 3) for stage, value in seconds.items()}
         metrics |= details
-        if model_costs := spending(finished, config, cost.requests):
-            metrics["language_models"] = model_costs
         metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     answers = "gold" if use_gold_answers else "predicted"
@@ -220,18 +214,6 @@ def _run_input(
     path = config.input_path(data)
     name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
     return _RunInput(name, path, subset, read_part(config, part))
-
-
-class _Cost:
-    def __init__(self, before: Mapping[str, float]) -> None:
-        self.seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
-        self.requests: dict[str, Counter[str]] = {}
-
-    def add(self, seconds: Mapping[str, float], requests: Mapping[str, Counter[str]] = MappingProxyType({})) -> None:
-        for stage in self.seconds:
-            self.seconds[stage] += seconds.get(stage, 0.0)
-        for key, counts in requests.items():
-            self.requests[key] = self.requests.get(key, Counter()) + counts
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:

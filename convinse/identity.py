@@ -25,7 +25,7 @@ _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "er
               "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
 _MODELS = ("qu_model", "qu_rewriter", "evs_model", "evs_bi_encoder", "ha_model", "ha_heads", "ha_ranker")
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")
-_HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch", "prices")  # of a server
+_HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch")  # of a server
 
 
 def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> dict[str, str]:
@@ -49,7 +49,6 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
         "models": fingerprint([folder_id(path, (*HEADS, *RANKINGS, MANIFEST)) for path in models if path.is_dir()]),
         "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
-        "calibration": fingerprint([sha256(path) for path in _files(config.ha_llm.calibration)]),
         "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),
         "program": program_id(),
     }

@@ -8,7 +8,6 @@ for one thread at a time. `close` closes the files and the connections; their ow
 from __future__ import annotations
 
 import threading
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -66,10 +65,6 @@ class Resources:
         kb: a knowledge base to use instead of the configured one; its owner closes it.
         cache: an evidence cache to use instead of the configured one.
         models: shared with other resources; the same thread computes with them.
-        dry_run: the first request to a language model is shown in place of being sent: `DryRunError` has it.
-
-    Attributes:
-        requests: to servers of models by the key that names them: how many were sent, kept, and of no use.
     """
 
     def __init__(
@@ -79,12 +74,9 @@ class Resources:
         kb: Items | None = None,
         cache: Cache | None = None,
         models: ModelPool | None = None,
-        dry_run: bool = False,
     ) -> None:
         self.config = config
         self.models = models or ModelPool()
-        self.requests: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._dry_run = dry_run
         self._lock = threading.RLock()
         self._open: dict[Any, Any] = {}
         self._kb, self._cache = kb, cache
@@ -319,12 +311,12 @@ class Resources:
 
     def model_server(self, key: ServerKey) -> ModelServer:
         """Return the server that a configuration key names."""
-        return self._opened(("server", key), lambda: ModelServer(key, getattr(self.config, key), self._dry_run))
+        return self._opened(("server", key), lambda: ModelServer(key, getattr(self.config, key)))
 
     def chat_model(self, key: Literal["qu_llm", "ha_llm"]) -> ChatModel:
         """Return the language model that a configuration key names; nothing is requested yet."""
         settings = getattr(self.config, key)
-        return ChatModel(settings, self.model_server(key), self.cache, self.requests[key], self.config.seed)
+        return ChatModel(settings, self.model_server(key), self.cache, self.config.seed)
 
     # -- opening and closing -------------------------------------------------------------------------------------------
 

@@ -36,7 +36,6 @@ class Stage:
         logger: writes to the log of the run.
         conversations_at_once: the number of conversations that the pipeline hands to the stages together. A module that computes
             in batches raises it and defines `inference_on_turns`.
-        requests_per_turn: the most requests to a language model; shown by the command `pipeline --dry-run`.
         trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
@@ -46,7 +45,6 @@ class Stage:
     language: Language
     logger: logging.Logger
     conversations_at_once = 1
-    requests_per_turn = 0
     trainer: str | None = None
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:

@@ -22,7 +22,6 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.passages.index import PassageIndex
 from convinse.support.cache import Cache
 from convinse.support.errors import ConvinseError, IndexFileError
-from convinse.support.files import append_line
 from convinse.support.manifest import Manifest, check_folder, read_manifest
 from convinse.support.vectors import VectorCache
 from convinse.training.trainer import write_folder
@@ -102,11 +101,6 @@ def write_cache(version):
             VectorCache(cache, "model", 2).put([f"text {number}"], [[number, 1]])
 
 
-def write_feedback(version):
-    for number in range(2 if version == "old" else 4):
-        append_line(OUT, b'{"line": "%s"}\n' % (str(number) * 100).encode())
-
-
 def opened(kind):
     def read():
         with closing(kind(OUT)) as opened:
@@ -124,11 +118,6 @@ def read_results():
     with RunFolder(OUT, {"settings": "same"}) as output:
         finished = list(output.finished)
     return "neither" if finished != ["a", "b", "c", "d"][: len(finished)] or len(finished) < 2 else "older or newer"
-
-
-def read_feedback():
-    lines = OUT.read_bytes().rpartition(b"\n")[0].splitlines()
-    return "older or newer" if len(lines) >= 2 and all(json.loads(line)["line"] for line in lines) else "neither"
 
 
 def read_cache():
@@ -150,7 +139,6 @@ WRITERS = {
     "converted": (command("convert", "../{}-squad.json", "out", "--to", "mrqa", "--from", "squad"), OUT.read_bytes),
     "model": (write_model, read_model),
     "results": (write_results, read_results),
-    "feedback": (write_feedback, read_feedback),
     "cache": (write_cache, read_cache),
 }  # fmt: skip
 

@@ -1,7 +1,6 @@
 """The pipeline on a Ray cluster of three nodes on this machine: equal bytes, lost actors and nodes, refused nodes."""
 
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -9,9 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import requests
 
-from convinse import Pipeline, load_config
+from convinse import load_config
 from convinse.experiment import read_part, run_experiment
 from convinse.support.errors import ConfigError, NetworkError
 from places import ROOT
@@ -97,33 +95,6 @@ def test_results_are_byte_for_byte_those_of_a_local_run(workers, use_gold_answer
     local = run(output="local", use_gold_answers=use_gold_answers)
     run(workers, use_gold_answers=use_gold_answers, limit=3)
     assert run(workers, use_gold_answers=use_gold_answers) == local  # continues after the first three
-
-
-def test_the_service_on_a_cluster_answers_as_the_pipeline_does(workers):
-    config = load_config("lexical.yml", ha="harmful:Harmful", ers_use_cache=False)
-    write("own.yml", "qu: slots\nqu_rewriter: snapshot:model\nha: harmful:Harmful\ners_use_cache: false\n")
-    questions = ["Who directed the film Titanic?", "And how long is it?"]
-    with Pipeline(config) as pipeline:
-        expected = [turn["pred_answers"] for turn in pipeline.ask(questions)["questions"]]
-    line = [sys.executable, *"-m convinse serve api --on ray --workers 2 --config own.yml --port 0".split()]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
-        try:
-            line = server.stdout.readline()
-            assert line, server.stderr.read()
-            address = re.search(r"http://\S+", line)[0]
-            conversation = requests.post(f"{address}/v1/conversations", timeout=60).json()["id"]
-            turns = [
-                requests.post(
-                    f"{address}/v1/conversations/{conversation}/turns", json={"question": question}, timeout=60
-                ).json()
-                for question in questions
-            ]
-            assert [turn["pred_answers"] for turn in turns] == expected
-            assert requests.get(address, headers={"Host": "example.org"}, timeout=60).status_code == 403
-        finally:
-            server.terminate()
-            server.communicate(timeout=60)
-    assert server.returncode == 0
 
 
 def test_batches_of_a_killed_actor_are_run_again(workers, module):

@@ -123,13 +123,9 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
         say(f"not known: {turn['abstained']['reason']}{'; at best' if answers else ''}", "yellow", indent=2)
     for failure in missed(turn):
         say(f"not looked up: {failure}", "yellow", indent=2)
-    if answers and "sentence" in turn and "abstained" not in turn:
-        say(f"{turn['confidence']}: {turn['sentence']}", "green", indent=2)
-    for line in shown_contradictions(turn):
-        say(line, "yellow", indent=2)
+    if answers and "confidence" in turn and "abstained" not in turn:
+        say(f"{turn['confidence']}: {turn.get('sentence') or answered(turn)}", "green", indent=2)
     waiting = {evidence_line(evidence): evidence.get("score", 0.0) for evidence in turn["top_evidences"]}
-    for contradiction in turn.get("contradiction", []):
-        waiting.pop(evidence_line(turn["top_evidences"][contradiction["evidence"]]), None)
     for answer in answers:
         label = f"{answer['rank']}. {named(answer, turn)}  {answer['score']:.3f}"
         say(label, "" if answer["rank"] > 1 else "bold", indent=2, grey=f"({answer['answer']['id']})")
@@ -186,13 +182,10 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
     return f"{entity['label']}{time}" if is_cited else f"{entity['label']}{time} ({entity['id']})"
 
 
-def shown_contradictions(turn: Turn) -> list[str]:
-    """Return the contradictions of a turn's best answer, a line each."""
-    return [
-        f"but {contradiction['answer']['label']}: [{evidence['source']}] {evidence['evidence_text']}"
-        for contradiction in turn.get("contradiction", [])
-        for evidence in [turn["top_evidences"][contradiction["evidence"]]]
-    ]
+def answered(turn: Turn) -> str:
+    """Return the best answer of a turn, or all answers of a list, without a sentence."""
+    answers = turn["pred_answers"]
+    return ", ".join(answer["answer"]["label"] for answer in [a for a in answers if a.get("list")] or answers[:1])
 
 
 def missed(turn: Turn) -> list[str]:

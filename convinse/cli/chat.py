@@ -20,7 +20,6 @@ from .ask import (
     missed,
     named,
     shown_answers,
-    shown_contradictions,
     shown_part,
     talk_lines,
 )
@@ -162,12 +161,10 @@ class Chat:
             sure = "" if before or "confidence" not in turn else f", {turn['confidence']}"
             text = f"{before}{_shown_answer(answers[0], turn)}{sure}"
             say(text, "" if before else "bold green", grey=f"({answers[0]['answer']['id']})")
-            if not before:
-                say(turn.get("sentence", ""))
+            if not before and "sentence" in turn:
+                say(turn["sentence"])
             for number, place in enumerate(answers[0].get("evidences", [])[:_SUPPORT], 1):
                 say(f"[{number}] {evidence_line(turn['top_evidences'][place])}", indent=2)
-            for line in shown_contradictions(turn):
-                say(line, "yellow")
         if turn.get("follow_ups"):
             say(f"next: {' '.join(turn['follow_ups'])}", "bright_black")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
-from .arguments import KEPT, Commands, add_cluster, add_words, positive, ray_workers, sources_and_config
+from .arguments import KEPT, Commands, add_cluster, add_dropped, add_words, positive, ray_workers, sources_and_config
 from .ask import print_turn
 from .output import say_next
 from .tables import print_rows
@@ -16,7 +16,6 @@ from .tables import print_rows
 if TYPE_CHECKING:
     from ..config import Config
     from ..experiment import Outcome
-    from ..stage import StageName
 
 _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 
@@ -42,10 +41,7 @@ def add(commands: Commands) -> None:
     sub.add_argument(
         "--example", action="store_true", help="only the first question, whose turn is printed; writes nothing"
     )
-    sub.add_argument(
-        "--dry-run", action="store_true",
-        help="show the first prompt to a language model and how many requests there would be; sends and writes nothing",
-    )  # fmt: skip
+    add_dropped(sub, "--dry-run", "try a language model with --limit 1")
     sub.add_argument("--until", choices=("qu", "ers"), help="stop after this stage; its results are a file for --from")
     sub.add_argument(
         "--from", dest="stage_file", metavar="FILE", help="go on from a file that qu or ers wrote, here or in CONVINSE"
@@ -71,8 +67,6 @@ def _pipeline(options: argparse.Namespace) -> int:
             "--from takes the place of --part, and its evidences are those of one combination; give it alone"
         )
     combinations = config.combinations if options.all_sources else [sources]
-    if options.dry_run:
-        return _dry_run(config, combinations, options)
     with Resources(config) as resources, ray_workers(options, config.device) as workers:
         outcomes = [
             run_experiment(
@@ -111,46 +105,6 @@ def _example(config: Config, sources: tuple[str, ...]) -> int:
     with Pipeline(config) as pipeline:
         (done,) = pipeline.run([{**first, "questions": first["questions"][:1]}], sources)
     print_turn(done["questions"][0])
-    return 0
-
-
-def _dry_run(config: Config, combinations: list[tuple[str, ...]], options: argparse.Namespace) -> int:
-    from ..experiment import read_part
-    from ..formats.stage_files import read_stage_file
-    from ..language_models.model_server import DryRunError
-    from ..language_models.prompts import estimated_tokens
-    from ..pipeline import STAGE_NAMES, Pipeline
-    from ..resources import Resources
-
-    done_by, sources = None, combinations[0]
-    if options.stage_file:
-        done_by, conversations = read_stage_file(Path(options.stage_file), sources, config.evs_max_evidences)
-    else:
-        conversations = read_part(config, options.part or "test")
-    conversations = conversations[: options.limit]
-    turns = sum(len(conversation["questions"]) for conversation in conversations)
-    last: StageName = options.until or "ha"
-    first = 0 if done_by is None else STAGE_NAMES.index(done_by) + 1
-    stages = STAGE_NAMES[first : STAGE_NAMES.index(last) + 1]
-    with Resources(config, dry_run=True) as resources, Pipeline(config, resources=resources) as pipeline:
-        for conversation in conversations:
-            try:
-                pipeline.run([conversation], sources, not options.pred_answers, done_by=done_by, until=last)
-            except DryRunError as shown:
-                for message in shown.body["messages"]:
-                    print(f"--- {message['role']}\n{message['content']}\n")
-                text = "".join(message["content"] for message in shown.body["messages"])
-                print(
-                    f"the first prompt of {shown.key}, about {estimated_tokens(text)} tokens; {config[shown.key].model}"
-                )
-                break
-        modules = [(stage, getattr(pipeline, stage)) for stage in stages]
-        for stage, module in modules:
-            if module.requests_per_turn:
-                number = turns * module.requests_per_turn * len(combinations)
-                print(f"{stage}: {number} requests at most, for {turns} questions; what is kept is not asked again")
-        if not any(module.requests_per_turn for _, module in modules):
-            print("no stage of this configuration asks a language model; nothing was sent")
     return 0
 
 

@@ -14,8 +14,8 @@ from .arguments import (
     LOOPBACK,
     Commands,
     add_address,
-    add_cluster,
     add_config,
+    add_dropped,
     add_host,
     add_reader,
     port,
@@ -48,12 +48,11 @@ def add(commands: Commands) -> None:
         sub = commands.add(name, work, text)
         add_address(sub, 8080)
         _add_service(sub)
-        add_cluster(sub)
+        remedy = "start a server on each machine behind a proxy; pipeline --on ray stays"
+        add_dropped(sub, "--on", remedy)
+        add_dropped(sub, "--workers", remedy)
         sub.add_argument("--no-upload", action="store_true", help="take no files into conversations")
-        sub.add_argument(
-            "--feedback", type=Path, metavar="FILE",
-            help="keep what users say of answers in this file of JSON lines, for train ha --from",
-        )  # fmt: skip
+        add_dropped(sub, "--feedback", "train ha learns from conversations with gold answers")
         sub.add_argument(
             "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
             help="a site whose pages may ask, such as https://example.org; may be repeated",
@@ -137,15 +136,6 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
         if show is not None:
             show(address)
 
-    if options.on is not None:
-        from ..cluster import serve_api
-
-        if service.feedback is not None:
-            raise ConfigError("--feedback keeps a file of this machine; leave out --on")
-        serve_api(options.on, config, service, options.host, options.port, options.workers, ready)
-        return 0
-    if options.workers is not None:
-        raise ConfigError("--workers belongs to --on ray; give that, too")
     with Pipeline(config) as pipeline:
         run(create_app(pipeline, service), options.host, options.port, ready, has_token=service.token is not None)
     return 0
@@ -181,10 +171,8 @@ def _mcp(options: argparse.Namespace) -> int:
 
 def _service_options(options: argparse.Namespace, over_http: bool = True) -> ServiceOptions:
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
-    from ..serving.feedback import check_feedback_file
     from ..serving.service import ServiceOptions
     from ..support.addresses import is_loopback
-    from ..support.files import append_line
 
     token = _read_token(options.token) if over_http else None
     is_own = is_loopback(options.host) and not options.allow_host  # another name is that of a proxy
@@ -194,19 +182,13 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
             f"{_TOKEN_VARIABLE}, or --open to let anyone ask"
         )
     sources = parse_sources(options.sources or DEFAULT_SOURCES, "--sources")
-    feedback = getattr(options, "feedback", None)
-    if feedback is not None:
-        feedback = feedback.expanduser()
-        check_feedback_file(feedback)
-        append_line(feedback, b"")  # fails now if nothing can be written there
     return ServiceOptions(
         sources=sources,
         most_conversations=options.conversations,
         token=token,
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
-        feedback=feedback,
-        uploads=not getattr(options, "no_upload", True) and options.on is None and is_own,
+        uploads=not getattr(options, "no_upload", True) and is_own,
     )
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..support.errors import ConfigError
-from .arguments import Commands, add_words, options_set, positive, sources_and_config
+from .arguments import Commands, add_dropped, add_words, options_set, positive, sources_and_config
 from .develop import train_embedded
 from .output import say_next
 from .tables import print_rows
@@ -18,7 +18,7 @@ _STAGES = MappingProxyType(
     {
         "qu": "the model of question understanding",
         "ers": "the cross-encoder of evidence scoring",
-        "ha": "the reader of answering, the ranking of answers, or the calibration of a language model",
+        "ha": "the reader of answering, or the ranking of answers",
         "all": "qu, ers and ha in order",
     }
 )
@@ -42,12 +42,9 @@ def add(commands: Commands) -> None:
     for stage, model in _STAGES.items():
         sub = train.add(stage, _train_stage, f"train {model}", _KEPT)
         add_words(sub)
-        sub.set_defaults(stage=stage, feedback=None)
+        sub.set_defaults(stage=stage)
         if stage == "ha":
-            sub.add_argument(
-                "--from", dest="feedback", metavar="FILE",
-                help="let the ranking of answers learn from feedback that serve api --feedback kept",
-            )  # fmt: skip
+            add_dropped(sub, "--from", "name conversations with gold answers in train_input_path")
 
     sub = train.add("reader", _train_reader, "train a reader on files of the MRQA format", _KEPT)
     sub.add_argument("--config", metavar="FILE", required=True, help="such as config/mrqa/bert_base.yml")
@@ -80,16 +77,6 @@ def _train_stage(options: argparse.Namespace) -> int:
     from ..support.errors import NothingToTrainError
 
     sources, config = sources_and_config(options.words, options.settings)
-    if options.feedback:
-        from ..heterogeneous_answering.extractive import ExtractiveAnswering
-        from ..training.feedback import train_on_feedback
-
-        module = build_stage("ha", config)
-        if not isinstance(module, ExtractiveAnswering):
-            raise ConfigError(f"--from teaches the ranking of ha: extractive, and {config.name} has ha: {config.ha}")
-        folder = train_on_feedback(module, sources, Path(options.feedback).expanduser())
-        print(f"{folder}: the ranking; name it in ha_ranker")
-        return 0
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
         if module.trainer is None and type(module).train is STAGES[stage].train:

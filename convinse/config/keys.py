@@ -35,11 +35,11 @@ from .value_types import (
 )
 
 _CACHE = "cache/"
-# keys of files and folders that are read: what lies beside the configuration that names it is meant; `base` and `calibration` are of stages
+# keys of files and folders that are read: what lies beside the configuration that names it is meant; `base` is of stages
 PATHS = frozenset(
     "benchmark_path train_input_path dev_input_path test_input_path natural_input_path natural_third_input_path kb_path "
     "ers_wikipedia_dump ers_documents ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
-    "ha_heads ha_ranker base calibration".split()
+    "ha_heads ha_ranker base".split()
 )
 
 

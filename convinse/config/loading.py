@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -15,6 +16,15 @@ from .places import LIVE, NO_KB, find_config
 from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
+# keys of earlier versions, and what to use in their place
+_DROPPED_KEYS = MappingProxyType(
+    {
+        "ha_llm.samples": "the probability of an answer is that of its tokens",
+        "ha_llm.calibration": "the probability of an answer is that of its tokens",
+        "ha_llm.prices": "turns.jsonl counts the tokens of each turn (ha_tokens)",
+        "qu_llm.prices": "turns.jsonl counts the tokens of each turn (qu_tokens)",
+    }
+)
 
 
 def load_config(
@@ -101,11 +111,6 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         _ = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
-        raise ConfigError(
-            f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
-            "such as 0.7"
-        )
     if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
         raise ConfigError(f"{where}: evs_cascade: lexical and dense are both 0; the cross-encoder would see nothing")
     if config.clocq_params.bm25_limit is True:
@@ -127,7 +132,7 @@ def check_settings(data: Mapping[str, Any], kind: type[S], where: str) -> S:
     _check_keys(data, kind, where)
     for key, nested in get_type_hints(kind).items():
         if isinstance(nested, type) and issubclass(nested, msgspec.Struct) and isinstance(data.get(key), Mapping):
-            _check_keys(data[key], nested, f"{where}: {key}")
+            _check_keys(data[key], nested, f"{where}: {key}", f"{key}.")
     try:
         return msgspec.convert(dict(data), kind)
     except msgspec.ValidationError as error:
@@ -145,11 +150,14 @@ def check_settings(data: Mapping[str, Any], kind: type[S], where: str) -> S:
         raise ConfigError(f"{where}: {key}: {fault}{choices}{shown}") from None
 
 
-def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str) -> None:
+def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str, above: str = "") -> None:
     valid = list(struct.__struct_fields__)
     wrong = [str(key) for key in data if key not in valid]
     if not wrong:
         return
+    for key in wrong:
+        if f"{above}{key}" in _DROPPED_KEYS:
+            raise ConfigError(f"{where}: '{key}' is gone; {_DROPPED_KEYS[above + key]}")
     hint = nearest(wrong[0], valid)
     if len(wrong) == 1 and (struct is not Config or hint.startswith("did you mean")):
         raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hint}")

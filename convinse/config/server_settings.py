@@ -6,17 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from .value_types import BaseUrl, Positive, Seconds, Settings, Tokens, Weight
-
-
-class Prices(Settings, frozen=True):
-    """The prices of a million tokens, in any currency.
-
-    input: those of prompts; output: those that are written.
-    """
-
-    input: Weight = 0.0
-    output: Weight = 0.0
+from .value_types import BaseUrl, Positive, Seconds, Settings, Tokens
 
 
 class ServerSettings(Settings, frozen=True, kw_only=True):
@@ -39,7 +29,7 @@ class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
 
     temperature: 0 is the likeliest text (null: what the server does); max_tokens: written at most (null: not said);
     max_prompt_tokens: of a prompt at most, as they are estimated; json_schema: ask the server to keep the format (where it
-    refuses, the text is read strictly); extra: more fields of each request; prices: for the money in `metrics.json`.
+    refuses, the text is read strictly); extra: more fields of each request.
     """
 
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = 0.0
@@ -47,7 +37,6 @@ class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
     max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256, extra={"unit": "tokens"})] = 4000
     json_schema: bool = True
     extra: dict[str, Any] = {}
-    prices: Prices | None = None
 
 
 class QuLlm(LanguageModelSettings, frozen=True, kw_only=True):
@@ -58,15 +47,12 @@ class HaLlm(LanguageModelSettings, frozen=True, kw_only=True):
     """The language model of `ha: llm`; see `LanguageModelSettings`.
 
     evidences: that it is shown at most; order: the best one first or last; unsupported: an answer that stands in no evidence
-    that it cites is dropped, or kept and marked; samples: answers asked for, whose agreement counts (more than one needs a
-    temperature); calibration: a file of `train ha` that makes probabilities of how sure the model is.
+    that it cites is dropped, or kept and marked.
     """
 
     evidences: Positive = 30
     order: Literal["best_first", "best_last"] = "best_first"
     unsupported: Literal["drop", "keep"] = "drop"
-    samples: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
-    calibration: str | None = None
 
 
 class EvsServer(ServerSettings, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""The additions of a conversation to answered turns: reasons, contradictions, a sentence, a confidence in words, follow-ups."""
+"""The additions of a conversation to answered turns: reasons, a sentence, a confidence in words, follow-ups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from ..records.conversation import Turn
 from ..records.replies import Confidence
 from ..resources import Resources
 from .attribution import attribute
-from .contradictions import contradictions
 from .follow_ups import follow_ups
 from .sentences import sentence_of
 
@@ -29,9 +28,8 @@ def add_replies(
         attribute(answering, turns, sources)
     for turn, history in zip(turns, histories, strict=True):
         turn["confidence"] = confidence(turn)
-        if rivals := contradictions(turn, resources.property_names):
-            turn["contradiction"] = rivals
-        turn["sentence"] = sentence_of(turn, resources.language)
+        if (sentence := sentence_of(turn, resources.language)) is not None:
+            turn["sentence"] = sentence
         turn["follow_ups"] = follow_ups(turn, history, sources, resources)
 
 

@@ -105,7 +105,7 @@ class Dialogue:
                 for rank, ranked in enumerate(turn["pred_answers"], 1):
                     ranked["rank"] = rank
                 # these keys describe the answer that was best before
-                for key in ("sentence", "attribution", "contradiction", "confidence"):
+                for key in ("sentence", "attribution", "confidence"):
                     turn.pop(key, None)  # type: ignore[misc]
             may_ask_back = not reading.meanings and not reading.excluded
             if may_ask_back and (clarification := ask_for_meaning(turn, self._resources.kb)):

@@ -55,7 +55,7 @@ def _of_item(item: str, answers: set[str], resources: Resources) -> Iterator[str
         values = {*kb.objects(item, number), *(literal["id"] for literal in kb.literals(item, (number,))[number])}
         if len(values) > _VALUES or values & answers:
             continue
-        question = wording.format(language.statements.named(kb.label(item)))
+        question = wording.format(language.follow_ups.named(kb.label(item)))
         mentions = resources.linker.link(question)
         if len(mentions) == 1 and mentions[0].candidates[0].id == item:  # the label alone names it
             yield question

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..config import LIVE
-from ..language.statement_words import StatementWords
+from ..language.text import listed
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import shown_citation
 from ..resources import Resources
@@ -33,7 +33,7 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
         return _FIXED[act]
     if act == "help":
         questions = [f"“{example.questions[0]}”" for example in examples_of(resources)][:_EXAMPLES]
-        examples = f", such as {StatementWords.listed(questions, 'or')}" if questions else ""
+        examples = f", such as {listed(questions, 'or')}" if questions else ""
         return f"Ask a question{examples}. Then ask on (“when was she born?”), “why?”, “are you sure?”, or say what you meant."
     if act == "sources":
         if resources.documents is not None:
@@ -41,7 +41,7 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
             more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
             return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
         live = ", looked up when you ask" if resources.config.kb_path == LIVE else ""
-        return f"Answers are from {StatementWords.listed([_SOURCES[source] for source in sources])}{live}."
+        return f"Answers are from {listed([_SOURCES[source] for source in sources])}{live}."
     if last is None or not last["pred_answers"]:
         return NOTHING
     answers, best = last["pred_answers"], last["pred_answers"][0]
@@ -49,13 +49,13 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
     shown = [ranked for ranked in answers if ranked.get("list")][:_SHOWN] or answers[:1]
     if act == "repeat":
         guess = ", at best; no answer is sure" if "abstained" in last else ""
-        return f"{StatementWords.listed([ranked['answer']['label'] for ranked in shown])}{guess}."
+        return f"{listed([ranked['answer']['label'] for ranked in shown])}{guess}."
     if act == "denial":
         rest = [ranked for ranked in answers if ranked not in shown and ranked["score"] >= LEAST]
         names = [f"{ranked['answer']['label']} ({_percent(ranked)})" for ranked in rest[: _EXAMPLES - 1]]
         if not names:
             return "Then I do not know: no other answer is likely."
-        return f"Then perhaps {StatementWords.listed(names, 'or')}."
+        return f"Then perhaps {listed(names, 'or')}."
     evidence = _evidence(last)
     if act == "reason":
         return f"{name} ({_percent(best)}):{evidence}" if evidence else f"No evidence is named for {name}."

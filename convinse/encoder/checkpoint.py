@@ -14,11 +14,10 @@ import msgspec
 
 from ..config import SNAPSHOT, resolve
 from ..records.ranked_rows import RowForm
-from ..support.checksums import sha256
 from ..support.errors import ModelError, missing_extra, one_line
 from ..support.files import recover
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import BY_HAND, check_folder
+from ..support.manifest import BY_HAND, check_folder, recorded_sha256
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -249,4 +248,4 @@ def folder_id(folder: Path, more: Sequence[str] = ()) -> str:
     """Return a hash of the files of a model folder, and `more` of them: other weights, another id."""
     names = ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json", *more)
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(folder.glob("model*.safetensors"))
-    return hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()[:32]
+    return hashlib.sha256("".join(map(recorded_sha256, files)).encode()).hexdigest()[:32]

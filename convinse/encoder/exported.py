@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from ..support.checksums import sha256
 from ..support.errors import ModelError, one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import BY_HAND, check_folder
+from ..support.manifest import BY_HAND, check_folder, recorded_sha256
 from .engine import Output
 from .tokens import TextTokenizer
 
@@ -61,7 +60,7 @@ class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):
             path = folder / name
             if not path.is_file():
                 raise ModelError(f"{where}: no {name} there, which {MANIFEST} lists; copy it, {_AGAIN}")
-            if sha256(path) != digest:
+            if recorded_sha256(path) != digest:
                 raise ModelError(f"{where}: {name} is damaged, or not the one that {MANIFEST} was made for; {_AGAIN}")
 
     def tokenizer(self, folder: Path, max_length: int, where: str) -> TextTokenizer:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from ..config import Config, read_config
-from ..support.checksums import sha256
 from ..support.errors import ConfigError, ModelError
+from ..support.manifest import recorded_sha256
 from .checkpoint import (
     HEAD_FILES,
     HEADS,
@@ -240,7 +240,7 @@ class ModelHead:
             if self.head not in self.engine.backend.outputs or self._folder is None:
                 raise ModelError(f"{self.settings.key}: {model}: has no {name} head; train one with train embedded")
             precision = f"{self.tokenizer.max_length}/{self.engine.backend.identity}"
-            self.model_id = f"{self.model_id}/{precision}/{file}/{sha256(self._folder / file)}"
+            self.model_id = f"{self.model_id}/{precision}/{file}/{recorded_sha256(self._folder / file)}"
 
     def use_cache(self, vectors: VectorCache) -> None:
         """Use a cache of vectors from now on: of single precision, so that results stay the same, and of this `model_id`."""

@@ -72,8 +72,7 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
     config = resources.config
     reranker: PairRanker | None = resources.reranker()
     if config.evs_server.base_url:
-        host, counts = resources.model_server("evs_server"), resources.requests["evs_server"]
-        reranker = ServerReranker(config.evs_server, host, resources.cache, counts)
+        reranker = ServerReranker(config.evs_server, resources.model_server("evs_server"), resources.cache)
     if method == "cross_encoder":
         assert reranker is not None  # checked by scoring_method
         return CrossEncoder(reranker)

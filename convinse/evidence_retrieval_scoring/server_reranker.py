@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -29,12 +28,11 @@ class ServerReranker:
         settings: of the server.
         host: sends the requests.
         cache: of the scores.
-        counts: of requests that were sent, kept, and of no use.
     """
 
-    def __init__(self, settings: EvsServer, host: ModelServer, cache: Cache, counts: Counter[str]) -> None:
-        self._settings, self._host, self._cache, self._counts = settings, host, cache, counts
-        self._server = ScoringServer(self._settings, self._host, self._counts)
+    def __init__(self, settings: EvsServer, host: ModelServer, cache: Cache) -> None:
+        self._settings, self._host, self._cache = settings, host, cache
+        self._server = ScoringServer(self._settings, self._host)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
         """Return copies of the best `top_k` evidences with `score`, best first."""
@@ -65,8 +63,6 @@ class ServerReranker:
         return ranked
 
     def _scores(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        if self._host.is_dry:
-            return [np.zeros(len(candidates)) for candidates in texts]
         settings = self._settings
         keys, cached = [], []
         for query, candidates in zip(queries, texts, strict=True):
@@ -74,7 +70,6 @@ class ServerReranker:
             keys.append((_CACHED, settings.kind, self._host.model, hashlib.sha256(request).hexdigest()))
             cached.append(self._cache.get(*keys[-1]) if candidates else [])
         fresh = [place for place, scores in enumerate(cached) if scores is None]
-        self._counts["kept"] += len([scores for scores in cached if scores])
         pairs = [(queries[place], texts[place]) for place in fresh]
         computed = self._server.relevance(pairs) if settings.kind == "rerank" else self._cosines(pairs)
         for place, scores in zip(fresh, computed, strict=True):

@@ -111,7 +111,7 @@ class RunFolder:
 
     def _settle(self, restart: bool) -> None:
         if not restart:
-            check_folder(self.path, OutputError, remedy=_REMEDY)
+            check_folder(self.path, OutputError, remedy=_REMEDY, reads_files=True)
         self._lock.seek(0)
         try:
             before = msgspec.json.decode(self._lock.read(), type=RunRecord)

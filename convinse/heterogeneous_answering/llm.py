@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from ..config import Config
 from ..language.text import fold
-from ..language_models.calibration import Calibration, read_calibration
 from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
 from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
@@ -62,56 +60,35 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 
     An answer that none of its cited evidences contains is dropped, or marked with `unsupported: keep`. Answers are linked to items
     as answers of a reader are. A model that finds no answer abstains; turns without evidences are skipped. The probability of an
-    answer comes from the probabilities of its tokens, if the server gives them, and its share of the `samples`; a file of
-    `train ha` (`calibration`) maps it to how often such answers are right.
+    answer is that of its tokens if the server gives it, else 1.
 
     Args:
         config: `ha_llm`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `seed` and the keys for `Question` are used.
         resources: shared by the stages of a pipeline.
     """
 
-    trainer = "convinse.training.llm_calibration:train_calibration"
-
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         super().__init__(config, resources)
         self.conversations_at_once = config.ha_llm.parallel
-        self.requests_per_turn = config.ha_llm.samples
 
     @cached_property
     def model(self) -> ChatModel:
         """The language model."""
         return self.resources.chat_model("ha_llm")
 
-    @cached_property
-    def calibration(self) -> Calibration:
-        """The map from the model's confidence to a probability; without a file the identity.
-
-        Raises:
-            ModelError: the file is missing, damaged, or of another model.
-        """
-        settings = self.config.ha_llm
-        if settings.calibration is None:
-            return Calibration(model=settings.model or "", samples=settings.samples)
-        return read_calibration(Path(settings.calibration).expanduser(), settings.model or "", settings.samples)
-
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Ask about all turns at once, and mark turns that are better left without an answer (`abstained`)."""
-        _ = self.calibration  # if the file cannot be read, nothing is asked and paid for
         questions = questions_of(turns, self.resources)
-        shown, prompts = [], []
-        for question in questions:
-            places, samples = self._prompts(question)
-            shown.append(places)
-            prompts.append(samples)
-        requests = [prompt for samples in prompts for prompt in samples]
-        replies = iter(self.model.ask(requests, lambda text: read_strictly(text, SaidAnswers)))
+        shown = list(map(self._shown, questions))
+        prompts = [self._prompt(question, places) for question, places in zip(questions, shown, strict=True) if places]
+        replies = iter(self.model.ask(prompts, lambda text: read_strictly(text, SaidAnswers)))
         return [
-            self._answered(turn, question, places, [next(replies) for _ in samples])
-            for turn, question, places, samples in zip(turns, questions, shown, prompts, strict=True)
+            self._answered(turn, question, places, next(replies) if places else None)
+            for turn, question, places in zip(turns, questions, shown, strict=True)
         ]
 
-    def _prompts(self, question: Question) -> tuple[list[int], list[Prompt]]:
-        """Return the places of the best evidences that the prompt has room for, and a prompt with them for each sample."""
+    def _shown(self, question: Question) -> list[int]:
+        # the places of the best evidences that the prompt has room for
         settings = self.config.ha_llm
         left = settings.max_prompt_tokens - Prompt(_INSTRUCTIONS, _content(question, ()), "", {}).tokens
         shown: list[int] = []
@@ -120,42 +97,34 @@ class LanguageModelAnswering(HeterogeneousAnswering):
             if left < 0:
                 break
             shown.append(place)
-        if not shown:
-            return [], []
-        content = _content(question, shown[::-1] if settings.order == "best_last" else shown)
+        return shown
+
+    def _prompt(self, question: Question, shown: Sequence[int]) -> Prompt:
+        content = _content(question, shown[::-1] if self.config.ha_llm.order == "best_last" else shown)
         # without a limit a small model repeats itself endlessly
         form = closed_object(answers={"type": "array", "items": _ANSWER, "maxItems": self.config.ha_max_answers})
-        return shown, [Prompt(_INSTRUCTIONS, content, "answers", form, sample) for sample in range(settings.samples)]
+        return Prompt(_INSTRUCTIONS, content, "answers", form)
 
     def _answered(
-        self, turn: Turn, question: Question, shown: Sequence[int], replies: Sequence[Reply[SaidAnswers]]
+        self, turn: Turn, question: Question, shown: Sequence[int], reply: Reply[SaidAnswers] | None
     ) -> list[RankedAnswer]:
-        sure: dict[str, float] = {}  # id -> mean confidence over the samples
-        best: dict[str, NamedText] = {}
-        for reply in replies:
-            for name, (answer, confidence) in _of_sample(reply, question, shown).items():
-                sure[name] = sure.get(name, 0.0) + confidence / len(replies)
-                if name not in best or len(answer.places) > len(best[name].places):
-                    best[name] = answer
+        said = _said_answers(reply, question, shown) if reply is not None else []
         ranked = ordered(
             AnswerCandidate(
-                answer.entity,
-                self.calibration.probability(sure[name]),
-                answer.places,
-                ("llm",) if answer.places else ("llm", "unsupported"),
+                answer.entity, probability, answer.places, ("llm",) if answer.places else ("llm", "unsupported")
             )
-            for name, answer in best.items()
+            for answer, probability in said
             if answer.places or self.config.ha_llm.unsupported == "keep"
         )
         reason = reason_to_abstain(question, ranked, self.config.ha_abstain_below)
-        if replies:
+        if reply is not None:
             turn["ha_tokens"] = {
-                "prompt": sum(reply.completion.prompt_tokens for reply in replies),
-                "completion": sum(reply.completion.completion_tokens for reply in replies),
+                "prompt": reply.completion.prompt_tokens,
+                "completion": reply.completion.completion_tokens,
             }
-            if best and not ranked:
+            if said and not ranked:
                 reason = "what the language model answers stands in no evidence that it cites"
-            elif all(reply.said is None for reply in replies):
+            elif reply.said is None:
                 reason = "what the language model wrote is not an answer"
             elif not ranked:
                 reason = "the language model finds no answer in the evidences"
@@ -164,10 +133,8 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return answers(ranked, self.config.ha_max_answers)
 
 
-def _of_sample(
-    reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]
-) -> dict[str, tuple[NamedText, float]]:
-    """Return the answers of a sample by their ids with the model's confidence, which never grows from answer to answer."""
+def _said_answers(reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]) -> list[tuple[NamedText, float]]:
+    # each with its probability, which never grows from answer to answer; the first of several answers of one id counts
     answers: dict[str, tuple[NamedText, float]] = {}
     confidence = 1.0
     for said in reply.said.answers if reply.said is not None else ():
@@ -179,7 +146,7 @@ def _of_sample(
         confidence = min(confidence, 1.0 if probability is None else probability)
         answer = cited(said.answer, (number - 1 for number in said.evidences), question, shown)
         answers.setdefault(answer.entity["id"], (answer, confidence))
-    return answers
+    return list(answers.values())
 
 
 def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> NamedText:

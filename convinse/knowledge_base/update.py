@@ -67,7 +67,7 @@ class _StoredIndex:
 
     def __init__(self, folder: Path) -> None:
         self.manifest = read_manifest(folder)
-        check_folder(folder, IndexFileError, remedy=REMEDY)
+        check_folder(folder, IndexFileError, remedy=REMEDY, reads_files=True)  # or damage gets a new checksum
         self._properties = read_properties(folder, (folder / PROPERTIES).read_bytes())
         self._arrays = {
             name: map_array(folder / name, kind, REMEDY) for name, kind in ARRAYS.items() if name != "postings"

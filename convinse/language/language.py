@@ -17,7 +17,7 @@ from .literals import LiteralWords
 from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
-from .statement_words import StatementWords
+from .sentence_templates import SentenceTemplates
 from .text import Words
 from .time_words import TimeWords
 from .word_lists import Numbers, Phrases, Renamed, WordSet, read_lists
@@ -109,7 +109,16 @@ class TalkWords:
 class FollowUpWords:
     """Questions for properties; see `follow_ups.txt`."""
 
+    words: Words
     questions: Renamed
+    definite: WordSet
+    with_article: WordSet
+
+    def named(self, label: str) -> str:
+        """Return a name with its article in a question: the Academy Award."""
+        is_bare = label[:1].isupper() and label.split()[0].lower() not in self.definite | self.words.articles
+        capitals = {word.lower().strip(",") for word in label.split() if word[:1].isupper()}
+        return f"the {label}" if is_bare and (capitals & self.with_article or label.endswith(" team")) else label
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +147,7 @@ class Language:
     common: CommonWords
     teams: TeamWords
     pages: PageWords
-    statements: StatementWords
+    sentences: SentenceTemplates
     follow_ups: FollowUpWords
     talk: TalkWords
 
@@ -169,8 +178,8 @@ def load(folder: Path) -> Language:
         read_lists(CommonWords, folder / "common_words.txt", words=words),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
-        read_lists(StatementWords, folder / "statements.txt", words=words),
-        read_lists(FollowUpWords, folder / "follow_ups.txt"),
+        read_lists(SentenceTemplates, folder / "sentences.txt"),
+        read_lists(FollowUpWords, folder / "follow_ups.txt", words=words),
         read_lists(TalkWords, folder / "talk.txt"),
     )
 

@@ -103,12 +103,6 @@ class PropertyNames:
         """Return the words that ask for a property: the words of its names that are among `words` as a whole."""
         return frozenset().union(*(name for name in self._names(label) if name <= words))
 
-    def is_same(self, first: PropertyLabel, second: PropertyLabel) -> bool:
-        """Return True if two labels name the same property."""
-        if first.id and second.id:
-            return first.id == second.id
-        return self._name(first.text) in self._names(second) or self._name(second.text) in self._names(first)
-
     def _names(self, label: PropertyLabel) -> list[WordSet]:
         text = self._name(label.text)
         names = self._properties.get(label.id) or self._labels.get(text) or [text, *self._aliases.get(text, ())]

@@ -61,6 +61,11 @@ def marks() -> str:
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in ranges)
 
 
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Return names as a list: A, B and C."""
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text, unchanged."""
     return _WORD.findall(text)

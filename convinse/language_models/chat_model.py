@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -15,7 +14,7 @@ from ..config import LanguageModelSettings
 from ..support.cache import Cache
 from ..support.errors import NetworkError, one_line
 from .completion import Completion, read_completion
-from .model_server import DryRunError, ModelServer, in_flight
+from .model_server import ModelServer, in_flight
 from .prompts import Prompt
 
 LOGGER = logging.getLogger(__name__)
@@ -37,14 +36,11 @@ class ChatModel:
     """A client of a language model that sends several prompts at once.
 
     A request has the JSON schema of the answer (`json_schema`) and asks for the probabilities of tokens; after a refusal it is
-    repeated without. Readable completions are cached by model, parameters and prompt. `counts` has `requests` (sent), `kept`
-    (from the cache) and `unreadable`; a server may ignore the `seed` of samples.
+    repeated without. Readable completions are cached by model, parameters and prompt.
     """
 
-    def __init__(
-        self, settings: LanguageModelSettings, server: ModelServer, cache: Cache, counts: Counter[str], seed: int = 0
-    ) -> None:
-        self._settings, self._server, self._cache, self._counts, self._seed = settings, server, cache, counts, seed
+    def __init__(self, settings: LanguageModelSettings, server: ModelServer, cache: Cache, seed: int = 0) -> None:
+        self._settings, self._server, self._cache, self._seed = settings, server, cache, seed
         # optional fields of a request, tried in this order until the server takes them
         self._offers = [("logprobs",), ()]
         if settings.json_schema:
@@ -55,30 +51,25 @@ class ChatModel:
 
         `read` parses the text of an answer, or raises `ValueError`. After a `NetworkError` earlier replies stay in the cache.
         """
-        if prompts and self._server.is_dry:
-            raise DryRunError(self._server.key, self._body(prompts[0]))
         replies: dict[int, Reply[T]] = {}
         keys = []
         for place, prompt in enumerate(prompts):
             # everything that the answer depends on, but neither address nor key of the server
-            content = [self._body(prompt), prompt.name, prompt.schema, prompt.sample]
+            content = [self._body(prompt), prompt.name, prompt.schema]
             digest = hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
             keys.append(("completion", self._server.model, digest))
             if (cached := self._cache.get(*keys[-1])) is not None:
                 completion = msgspec.convert(cached, Completion)
                 replies[place] = Reply(completion, read(completion.text))
-                self._counts["kept"] += 1
         missing = [place for place in range(len(prompts)) if place not in replies]
 
         def done(number: int, completion: Completion) -> None:
             place = missing[number]
-            self._counts["requests"] += 1
             try:
                 if completion.is_cut:
                     raise ValueError("it was cut before its end; raise max_tokens, or have the model think less")
                 replies[place] = Reply(completion, read(completion.text))
             except ValueError as error:
-                self._counts["unreadable"] += 1
                 LOGGER.warning("%s: an answer of the model cannot be used: %s", self._server.key, one_line(error))
                 replies[place] = Reply(completion, None)
             else:
@@ -92,7 +83,7 @@ class ChatModel:
         body: dict[str, Any] = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
         body = {name: value for name, value in body.items() if value is not None}
         if settings.temperature:
-            body["seed"] = self._seed + prompt.sample
+            body["seed"] = self._seed
         fixed = {"model": self._server.model, "messages": prompt.messages, "stream": False}
         return {**body, **settings.extra, **fixed}
 

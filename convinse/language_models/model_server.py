@@ -60,23 +60,15 @@ _MAX_BYTES = 32 << 20  # of an answer: embeddings of a few hundred texts
 _KEY_REFUSED = (401, 403)
 
 
-class DryRunError(Exception):
-    """A request that was not sent but is to be shown, by `pipeline --dry-run`: its body, and the key of the server's settings."""
-
-    def __init__(self, key: str, body: Mapping[str, Any]) -> None:
-        super().__init__(f"{key}: not sent")
-        self.key, self.body = key, body
-
-
 class ModelServer:
     """A client of the server that the settings of a configuration key name; threads may share it.
 
     The key of the server is read from the environment. Answers, messages, logs and the cache do not have it, even if a server
-    repeats it. If `dry`, nothing is sent.
+    repeats it.
     """
 
-    def __init__(self, key: str, settings: ServerSettings, dry: bool = False) -> None:
-        self.key, self.is_dry = key, dry
+    def __init__(self, key: str, settings: ServerSettings) -> None:
+        self.key = key
         self._settings = settings
         self._web = WebSession(
             read_timeout=settings.timeout,
@@ -99,8 +91,6 @@ class ModelServer:
 
     def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
         """Send a request to a path below `base_url`; `read` parses the JSON value of the answer, or raises `ValueError`."""
-        if self.is_dry:
-            raise DryRunError(self.key, body)
         secret = self._key()
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         url = f"{(self._settings.base_url or '').rstrip('/')}/{path}"

@@ -18,14 +18,12 @@ class Prompt(NamedTuple):
         instructions: the same in all prompts of a stage, so that a server can cache its states of them.
         content: the data of this prompt.
         name, schema: of the form of the answer.
-        sample: the number of the answer among several to one prompt.
     """
 
     instructions: str
     content: str
     name: str
     schema: Mapping[str, Any]
-    sample: int = 0
 
     @property
     def messages(self) -> list[dict[str, str]]:

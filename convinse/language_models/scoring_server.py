@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,8 +37,8 @@ class ScoringServer:
     gets `query` and `texts`, as TEI has it.
     """
 
-    def __init__(self, settings: EvsServer, server: ModelServer, counts: Counter[str]) -> None:
-        self._settings, self._server, self._counts = settings, server, counts
+    def __init__(self, settings: EvsServer, server: ModelServer) -> None:
+        self._settings, self._server = settings, server
         self._field = "documents"
 
     def relevance(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
@@ -56,7 +55,6 @@ class ScoringServer:
         def done(number: int, values: list[float]) -> None:
             place, start = work[number]
             scores[place][start : start + len(values)] = values
-            self._counts["requests"] += 1
 
         in_flight(work, score, settings.parallel, done)
         return scores
@@ -69,7 +67,6 @@ class ScoringServer:
 
         def done(number: int, vectors: list[list[float]]) -> None:
             parts[number] = vectors
-            self._counts["requests"] += 1
 
         in_flight(work, self._embedded, self._settings.parallel, done)
         rows = [row for number in range(len(work)) for row in parts[number]]

@@ -63,8 +63,6 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
         resources: shared by the stages of a pipeline.
     """
 
-    requests_per_turn = 1
-
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         super().__init__(config, resources)
         self.conversations_at_once = config.qu_llm.parallel

@@ -22,26 +22,17 @@ class Reason(TypedDict):
     together: NotRequired[bool]
 
 
-class Contradiction(TypedDict):
-    """A value in an evidence of another source that contradicts the best answer."""
-
-    answer: Entity
-    evidence: int
-
-
 Confidence = Literal["likely", "perhaps", "not known"]
 
 
 class SpokenReply(TypedDict, total=False):
     """The additions of a conversation to an answered turn, for people: see `convinse.dialogue`.
 
-    `attribution`: the reasons of its best answer, best first. `contradiction`: the contradicting values of further sources.
-    `sentence`: the answer as a sentence; `[2]` is the second evidence of the best answer. `confidence`: the probability of the
-    answer, in words. `follow_ups`: suggested next questions.
+    `attribution`: the reasons of its best answer, best first. `sentence`: the answer as a sentence; `[2]` is the second
+    evidence of the best answer. `confidence`: the probability of the answer, in words. `follow_ups`: suggested next questions.
     """
 
     attribution: list[Reason]
-    contradiction: list[Contradiction]
     sentence: str
     confidence: Confidence
     follow_ups: list[str]

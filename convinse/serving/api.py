@@ -27,7 +27,7 @@ from ..records.conversation import Turn
 from ..records.evidence import SOURCES
 from ..session import Session
 from ..version import __version__
-from . import feedback, file_requests
+from . import file_requests
 from .app import RequestGuard, error_handlers, error_response, json_response, while_connected
 from .chat_completions import (
     MODEL,
@@ -92,15 +92,13 @@ class StoredConversation(ConversationState):
 class ExampleConversations(BaseModel):
     """Conversations to begin with, and the settings of the server.
 
-    `sources`: the default of requests. `uploads`: the files that conversations take, if any. `feedback`: whether ratings are
-    stored. `counts`: the numbers of items, facts, pages and files. `is_embedded`: whether the data are those of the snapshot.
+    `sources`: the default of requests. `uploads`: the files that conversations take, if any. `counts`: the numbers of items, facts, pages and files. `is_embedded`: whether the data are those of the snapshot.
     `configuration`: its name. `abstain_below`: the probability below which an answer is a suggestion.
     """
 
     sources: str
     examples: list[ExampleConversation]
     uploads: UploadRules | None
-    feedback: bool
     counts: dict[str, int]
     is_embedded: bool
     configuration: str
@@ -183,7 +181,6 @@ async def list_examples(service: Service) -> ExampleConversations:
         sources="_".join(service.sources),
         examples=examples,
         uploads=service.files.rules,
-        feedback=service.options.feedback is not None,
         counts=counts,
         is_embedded=is_embedded(config),
         configuration=config.name,
@@ -260,7 +257,7 @@ def _state(name: str, session: Session) -> ConversationState:
 
 
 def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> FastAPI:
-    """Return the application, for `app.run`, any ASGI server, or a deployment of Ray Serve.
+    """Return the application, for `app.run` or any ASGI server.
 
     Nothing else may use the pipeline until the lifespan of the application has ended; the caller closes it after that.
     """
@@ -296,7 +293,6 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     security = [Depends(HTTPBearer(auto_error=False))] if rules.token is not None else []
     app.include_router(router, dependencies=security)
     app.include_router(file_requests.router, dependencies=security)
-    app.include_router(feedback.router, dependencies=security)
     app.mount(PAGE_PATH, _PAGE)
 
     return app

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
@@ -42,7 +41,6 @@ class ServiceOptions:
         turn_seconds: for a turn, its time in the queue counted.
         most_waiting: turns in the queue.
         uploads: whether conversations take files; only of a server that listens on loopback, and is behind no proxy.
-        feedback: the file that keeps what users say of answers; None: nothing is kept.
     """
 
     sources: str | Sequence[str] = DEFAULT_SOURCES
@@ -54,7 +52,6 @@ class ServiceOptions:
     turn_seconds: float = 60.0
     most_waiting: int = MOST_WAITING
     uploads: bool = False
-    feedback: FilePath | None = None
 
     @property
     def rules(self) -> RequestRules:

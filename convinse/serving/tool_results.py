@@ -55,14 +55,6 @@ class EvidenceReason:
 
 
 @dataclass
-class OtherValue:
-    """The answer of another source in the place of the best answer."""
-
-    label: str
-    evidence: int
-
-
-@dataclass
 class QuestionReading:
     """How the question was understood; `from_history` are words of earlier turns."""
 
@@ -103,8 +95,8 @@ class AskResult:
     """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
 
     `sentence` says the best answer with the numbers of its evidences, or replies to talk; `confidence` is likely, perhaps or not known;
-    `attribution` are the evidences that it rests on, `contradictions` what other sources say; `follow_ups` can be asked next. `act` is
-    what was said if it was not a question (`thanks`).
+    `attribution` are the evidences that it rests on; `follow_ups` can be asked next. `act` is what was said if it was not a
+    question (`thanks`).
     """
 
     conversation_id: str
@@ -117,7 +109,6 @@ class AskResult:
     sentence: str
     confidence: str
     attribution: list[EvidenceReason]
-    contradictions: list[OtherValue]
     follow_ups: list[str]
     act: str = ""
     clarification: QuestionBack | None = None
@@ -132,72 +123,12 @@ class EvidencesResult:
     total: int
 
 
-@dataclass
-class QuestionItem:
-    """An item that `mention` may mean; `rank` counts its meanings from 0."""
-
-    id: str
-    label: str
-    description: str
-    mention: str
-    score: float
-    rank: int
-
-
-@dataclass
-class FactText:
-    """A fact: subject, property, object, then property and value of each qualifier."""
-
-    text: str
-    parts: list[NamedEntity]
-
-
-@dataclass
-class SearchSpaceResult:
-    """The items of a question, and the first of `total` facts around them."""
-
-    items: list[QuestionItem]
-    facts: list[FactText]
-    total: int
-
-
-@dataclass
-class LinkedName:
-    """A name in a text, at characters `start` to `end`, and the items that it may mean, best first."""
-
-    mention: str
-    start: int
-    end: int
-    certain: bool
-    items: list[QuestionItem]
-
-
-@dataclass
-class LinksResult:
-    """The names in a text, from left to right."""
-
-    mentions: list[LinkedName]
-
-
-@dataclass
-class NeighborhoodResult:
-    """An item, and the first of `total` facts."""
-
-    id: str
-    label: str
-    description: str
-    facts: list[FactText]
-    total: int
-
-
 def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
     """Write a turn as `ask` gives it, with the evidences that support its answers, the best answer's first, else the best ones."""
     evidences, answers = turn["top_evidences"], turn["pred_answers"]
-    reasons, rivals = turn.get("attribution", []), turn.get("contradiction", [])
+    reasons = turn.get("attribution", [])
     best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]
-    supporting = dict.fromkeys(
-        chain(best, (reason["evidence"] for reason in reasons), (rival["evidence"] for rival in rivals), *rest)
-    )
+    supporting = dict.fromkeys(chain(best, (reason["evidence"] for reason in reasons), *rest))
     places = list(supporting or range(len(evidences)))[:most]
     numbers = {place: number for number, place in enumerate(places, 1)}
     scored = _scored(answers, numbers)
@@ -233,11 +164,6 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
             for reason in reasons
             if reason["evidence"] in numbers
         ],
-        [
-            OtherValue(rival["answer"]["label"], numbers[rival["evidence"]])
-            for rival in rivals
-            if rival["evidence"] in numbers
-        ],
         turn.get("follow_ups", []),
         turn.get("act", ""),
         back and QuestionBack(back["question"], [MeaningChoice(**choice) for choice in back["choices"]]),
@@ -267,8 +193,3 @@ def first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:
 def _numbered(evidence: Evidence, number: int) -> NumberedEvidence:
     text, source, entities = evidence["evidence_text"], evidence["source"], evidence["wikidata_entities"]
     return NumberedEvidence(number, text, source, entities, evidence.get("score"), evidence.get("retrieved_for_entity"))
-
-
-def fact_texts(evidences: list[Evidence]) -> list[FactText]:
-    """Return the facts of evidences of `kb`."""
-    return [FactText(evidence["evidence_text"], evidence["fact"]) for evidence in evidences]

@@ -12,7 +12,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -77,31 +76,6 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OutputError(
             f"{path}: cannot be written: {one_line(cause)}; choose another place, or free this one"
         ) from error
-
-
-def append_line(path: Path, line: bytes) -> None:
-    """Append a line to a file; it is on disk when the call returns. Half a line, left by a killed writer, is cut off.
-
-    Several processes may append. A new file can be read by its owner alone. Raises `OutputError`, and leaves the earlier lines.
-    """
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    # no buffers: bytes that a full disk refused must not be written when the file is closed
-    with writing_to(path), FileIO(os.open(path, flags, 0o600), "a+b") as file:
-        flock(file, LOCK_EX)
-        size = file.seek(0, os.SEEK_END)
-        if size and os.pread(file.fileno(), 1, size - 1) != b"\n":
-            file.seek(0)
-            size = file.read().rfind(b"\n") + 1
-            file.truncate(size)
-        try:
-            view = memoryview(line)
-            while view:
-                view = view[file.write(view) or 0 :]
-            os.fsync(file.fileno())
-        except OSError:
-            with suppress(OSError):  # the next writer cuts half a line off anyway
-                file.truncate(size)
-            raise
 
 
 def _move(new: Path, path: Path, old: Path) -> None:

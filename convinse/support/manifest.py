@@ -1,18 +1,18 @@
 """The manifest of a built folder: its kind, its build id, and the size and SHA-256 of each of its files.
 
-The files are compared when a folder is opened. Each is read for that once for a state of it, see `checksums`; `verify` reads all of them.
+Opening a folder compares the manifest and the sizes of the files; `verify` reads all of them.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from .checksums import read_sha256, sha256
+from .checksums import sha256
 from .errors import ConvinseError, IndexFileError, one_line, remedy_of
 from .files import recover, replacing
 from .jsonlines import JSON_ERRORS
@@ -119,18 +119,33 @@ def read_manifest(folder: Path, kind: type[M], version: int, remedy: str, missin
         raise IndexFileError(f"{file}: damaged ({one_line(error)}); {remedy}") from None
 
 
-def check_folder(folder: Path, error: type[ConvinseError], where: str = "", remedy: str = "") -> None:
-    """Compare the files of a folder with its manifest, if it has one; `where` and `remedy` begin and end the text of an `error`."""
+def recorded_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file as the manifest of its folder has it; a file that the manifest lacks, or has with another size, is read."""
+    try:
+        manifest = msgspec.json.decode((path.parent / MANIFEST).read_bytes(), type=Manifest)
+    except (OSError, *JSON_ERRORS):
+        return sha256(path)
+    record = manifest.files.get(path.name)
+    return record.sha256 if record is not None and record.size == path.stat().st_size else sha256(path)
+
+
+def check_folder(
+    folder: Path, error: type[ConvinseError], where: str = "", remedy: str = "", *, reads_files: bool = False
+) -> None:
+    """Compare the sizes of a folder's files with its manifest, if it has one, and with `reads_files` every byte.
+
+    `where` and `remedy` begin and end the text of an `error`.
+    """
     if (folder / MANIFEST).exists():
-        for path, fault in faults(folder, sha256, remedy):
+        for path, fault in faults(folder, remedy, reads_files=reads_files):
             if fault:
                 raise error(f"{where}{path}: {fault}")
 
 
 def faults(
-    folder: Path, digest_of: Callable[[Path], str] = read_sha256, remedy: str = "make or copy it again"
+    folder: Path, remedy: str = "make or copy it again", *, reads_files: bool = True
 ) -> Iterator[tuple[Path, str]]:
-    """Yield each file of a folder with a manifest, and what is wrong with it, empty for a sound one; by default every byte is read."""
+    """Yield each file of a folder with a manifest, and what is wrong with it, empty for a sound one; without `reads_files` by its size."""
     file = folder / MANIFEST
     try:
         content = msgspec.json.decode(file.read_bytes())
@@ -147,6 +162,6 @@ def faults(
             if size != record.size:
                 yield path, f"{size} bytes where the manifest says {record.size}; {remedy}"
             else:
-                yield path, "" if digest_of(path) == record.sha256 else altered
+                yield path, "" if not reads_files or sha256(path) == record.sha256 else altered
         except OSError as error:
             yield path, f"cannot be read: {one_line(error)}; {remedy_of(error, remedy)}"

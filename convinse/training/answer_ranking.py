@@ -204,18 +204,16 @@ def _set_weights(sets: Sequence[Sequence[Choice]]) -> list[float]:
     return [largest / len(choices) ** 0.5 if choices else 0.0 for choices in sets]
 
 
-def cross_validated(
-    sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = (), prior: Fitted | None = None
-) -> list[list[np.ndarray]]:
+def cross_validated(sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = ()) -> list[list[np.ndarray]]:
     """Return the probabilities of each set and choice by weights that were learned without the choices of its part.
 
-    Choices of a group are in the same part, whatever set they are in. If nothing is left to learn from, the prior gives the
-    probabilities; without a prior, all are equally likely.
+    Choices of a group are in the same part, whatever set they are in. If nothing is left to learn from, all
+    are equally likely.
     """
     likely: list[list[np.ndarray]] = [[np.empty(0)] * len(choices) for choices in sets]
     for part in range(_PARTS):
         train = [[choice for choice in choices if _part(choice.group) != part] for choices in sets]
-        fitted = fit(weighted(list(filter(None, train))), l2, rising, prior) if any(train) else prior
+        fitted = fit(weighted(list(filter(None, train))), l2, rising) if any(train) else None
         for choices, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(choices):
                 if _part(choice.group) == part:
@@ -238,7 +236,7 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
         hits.append(bool(ranked[:5].any()))
         top.append(float(chances[order[0]]) if len(order) else 0.0)
         likelihood = chances[:-1][choice.right].sum()
-        if choice.is_open or not choice.right.any():
+        if not choice.right.any():
             likelihood += chances[-1]
         losses.append(-np.log(max(1e-12, float(likelihood))))
     return {

@@ -23,7 +23,6 @@ class Choice(NamedTuple):
     right: np.ndarray  # [n] bool
     weight: float
     group: str  # choices of the same group are in the same part of a cross-validation
-    is_open: bool = False  # "none" may be right, too; only candidates that are not `right` are known to be wrong
 
 
 class Scale(NamedTuple):
@@ -66,25 +65,21 @@ class Fitted(NamedTuple):
         return shares
 
 
-def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = (), prior: Fitted | None = None) -> Fitted:
+def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = ()) -> Fitted:
     """Fit the weights that make the right candidates likeliest, by L-BFGS.
 
     Args:
         choices: to learn from.
         l2: strength of the regularisation of all weights but the bias.
         rising: features of candidates whose weights may not be below 0.
-        prior: weights to go on from: their scales stay, and the regularisation, of the bias too, is of the change.
     """
     weights = np.array([choice.weight for choice in choices])
     counts = np.array([len(choice.candidates) for choice in choices])
     rows = np.concatenate([choice.candidates for choice in choices])
     questions = np.stack([choice.question for choice in choices])
     # the candidates of each question together count as much as the question
-    if prior is None:
-        scale = Scale.of(rows, np.repeat(weights / np.maximum(1, counts), counts))
-        question_scale = Scale.of(questions, weights)
-    else:
-        scale, question_scale = prior.scale, prior.question_scale
+    scale = Scale.of(rows, np.repeat(weights / np.maximum(1, counts), counts))
+    question_scale = Scale.of(questions, weights)
     width, more = len(scale.mean), len(question_scale.mean)
     ends = np.cumsum(counts + 1)
     starts, nones, question_of = ends - counts - 1, ends - 1, np.repeat(np.arange(len(choices)), counts + 1)
@@ -96,13 +91,9 @@ def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = (), prior:
     design[nones, -1] = 1.0
     right = np.zeros(len(design))
     right[is_candidate] = np.concatenate([choice.right for choice in choices])
-    right[nones] = [choice.is_open or not choice.right.any() for choice in choices]
+    right[nones] = [not choice.right.any() for choice in choices]
     penalty = np.full(width + more + 1, l2)
-    start = np.zeros(width + more + 1)
-    if prior is None:
-        penalty[-1] = 0.0
-    else:
-        start = np.concatenate((prior.candidates, prior.question, [prior.bias]))
+    penalty[-1] = 0.0
 
     def loss(learnt: np.ndarray) -> tuple[float, np.ndarray]:
         odds = design @ learnt
@@ -110,10 +101,11 @@ def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = (), prior:
         total = np.add.reduceat(exponential, starts)
         of_right = np.maximum(np.add.reduceat(exponential * right, starts), 1e-300)
         slopes = exponential / total[question_of] - exponential * right / of_right[question_of]
-        change = learnt - start
-        value = float(penalty @ change**2) / 2 + float(weights @ (np.log(total) - np.log(of_right)))
-        return value, penalty * change + (weights[question_of] * slopes) @ design
+        value = float(penalty @ learnt**2) / 2 + float(weights @ (np.log(total) - np.log(of_right)))
+        return value, penalty * learnt + (weights[question_of] * slopes) @ design
 
     bounds = [(0.0 if place in rising else None, None) for place in range(width + more + 1)]
-    learnt = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": _TOLERANCE}).x
+    learnt = minimize(
+        loss, np.zeros(width + more + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": _TOLERANCE}
+    ).x
     return Fitted(learnt[:width], learnt[width:-1], float(learnt[-1]), scale, question_scale)

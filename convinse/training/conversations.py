@@ -33,18 +33,13 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
                     f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
                 )
             remove_results(turn)  # results of the pipeline may be trained on
-    understand_all(conversations, config, resources or Resources(config))
-    return conversations
-
-
-def understand_all(conversations: Sequence[Conversation], config: Config, resources: Resources) -> None:
-    """Understand conversations as the pipeline does, with the gold answers of earlier turns."""
-    module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources)
+    module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources or Resources(config))
     with progress("understanding", _size(conversations), "questions") as advance:
         for turns, histories in turns_in_step(conversations, use_gold_answers=True):
             understand(module, turns, histories, use_gold_answers=True)
             advance(len(turns))
     module.store_cache()
+    return conversations
 
 
 def turns_with_evidences(
@@ -63,13 +58,7 @@ def grouped_turns(
     question, as questions about one entity have much in common.
     """
     resources = resources or Resources(config)
-    yield from with_evidences(understood_conversations(config, part, resources), config, sources, resources)
-
-
-def with_evidences(
-    conversations: Sequence[Conversation], config: Config, sources: Sequence[str], resources: Resources
-) -> Iterator[tuple[str, Turn]]:
-    """Yield `grouped_turns` of conversations that are understood."""
+    conversations = understood_conversations(config, part, resources)
     module = build(find_module("ers", config.ers, EvidenceRetrievalScoring), config, resources)
     with ExitStack() as opened:
         opened.callback(module.store_cache)

@@ -14,7 +14,7 @@ of `train ha` are named.
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -22,9 +22,8 @@ from convinse.config import Config, load_config
 from convinse.experiment import read_part
 from convinse.heterogeneous_answering.llm import cited
 from convinse.heterogeneous_answering.question import questions_of
-from convinse.language_models.spending import spending
 from convinse.pipeline import Pipeline
-from convinse.records.conversation import Conversation
+from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import SOURCES
 from convinse.resources import Resources
 from convinse.scoring.convqa import evaluate, has_abstained
@@ -42,7 +41,6 @@ _COLUMNS = {
     "seconds": ("seconds", "{:.1f}"),
     "tokens read": ("prompt_tokens", "{}"),
     "written": ("completion_tokens", "{}"),
-    "unreadable": ("unreadable", "{}"),
     "p (P@1)": ("p_value", "{:.4f}"),
 }
 
@@ -92,8 +90,7 @@ def understanding(bench: Bench) -> Figures:
         note(f"{name} understands ...")
         with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
             seconds, done = timed(partial(pipeline.run, conversations, SOURCES))
-            spent = spending(done, config, resources.requests).get("qu_llm", {})
-        figures[name] = {**evaluate(done), "seconds": seconds, **spent}
+        figures[name] = {**evaluate(done), "seconds": seconds, **_tokens(_turns(done), "qu_tokens")}
     title = f"{bench.options.part}: {figures['slots']['num_questions']} questions, ha: extractive"
     bench.compare(title, ("qu",), _COLUMNS, {(): figures})
     return figures
@@ -102,14 +99,13 @@ def understanding(bench: Bench) -> Figures:
 def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> tuple[Figures, Path]:
     with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
         seconds, done = timed(lambda: pipeline.run(retrieved, SOURCES, done_by="ers"))
-        turns = [turn for conversation in done for turn in conversation["questions"]]
+        turns = _turns(done)
         supported = []
         for turn in turns:
             for answer in turn["pred_answers"][:1]:
                 (question,) = questions_of([turn], resources)
                 label, named = answer["answer"]["label"], answer.get("evidences", ())
                 supported.append(bool(cited(label, named, question, range(len(question.evidences))).places))
-        spent = spending(done, config, resources.requests).get("ha_llm", {})
     file.write_bytes(b"".join(msgspec.json.encode(conversation) + b"\n" for conversation in done))
     measures = evaluate(done)
     return {
@@ -118,8 +114,20 @@ def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> 
         "supported": sum(supported) / max(1, len(supported)),
         "abstained": sum(map(has_abstained, turns)) / len(turns),
         "seconds": seconds,
-        **spent,
+        **_tokens(turns, "ha_tokens"),
     }, file
+
+
+def _turns(conversations: Sequence[Conversation]) -> list[Turn]:
+    return [turn for conversation in conversations for turn in conversation["questions"]]
+
+
+def _tokens(turns: Sequence[Turn], key: Literal["qu_tokens", "ha_tokens"]) -> Figures:
+    counts = [turn[key] for turn in turns if key in turn]
+    if not counts:
+        return {}
+    names = (("prompt_tokens", "prompt"), ("completion_tokens", "completion"))
+    return {name: sum(count[part] for count in counts) for name, part in names}
 
 
 _OPTIONS = {

@@ -132,7 +132,7 @@ def test_ctrl_c_stops_the_answer_only(capsys):
             return super().inference_on_turn(turn, sources)
 
     run(Chat(make(ha=Stopped(CONFIG)), ("kb",)), "a?", "what stops?", "/back", "/back")
-    assert capsys.readouterr().out.splitlines()[2:] == [
+    assert capsys.readouterr().out.splitlines()[1:] == [
         "stopped; the conversation is as it was before",
         "taken back: a?",
         "there is no turn to take back",

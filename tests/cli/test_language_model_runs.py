@@ -1,4 +1,4 @@
-"""Runs with a language model: stopped and gone on with, dry, counted; the key is nowhere."""
+"""Runs with a language model: stopped and gone on with; the key is nowhere."""
 
 import json
 import logging
@@ -25,21 +25,17 @@ def configured(url, **keys):
     write("my.yml", json.dumps({"name": "mine", "ha": "llm", "ha_llm": settings}))
 
 
-def test_a_run_counts_what_it_asks_and_asks_nothing_twice(capsys):
+def test_a_run_asks_nothing_twice(capsys):
     with model_server(citing("English")) as server:
-        configured(server.url, prices={"input": 2, "output": 10})
+        configured(server.url)
         assert main(RUN) == 0
-        spent = read_json(METRICS)["language_models"]["ha_llm"]
         number = len(server.requests)
-        assert spent["requests"] == number > 10 and spent["kept"] == spent["unreadable"] == 0
-        assert spent["prompt_tokens"] == 100 * number and spent["money"] == pytest.approx(number * 300e-6)
         first = TURNS.read_bytes()
+        assert number == first.count(b'"ha_tokens"') > 10
         assert main([*RUN, "--restart"]) == 0
         assert len(server.requests) == number and TURNS.read_bytes() == first
-        spent |= {"requests": 0, "kept": number}
-        assert read_json(METRICS)["language_models"]["ha_llm"] == spent
         # what changes no answer is the same run; what does is another one
-        configured(server.url, prices={"input": 1}, parallel=3, timeout=30)
+        configured(server.url, parallel=3, timeout=30)
         assert main(RUN) == 0 and not list(TURNS.parent.glob("earlier-*/turns.jsonl"))[1:]
         configured(server.url, temperature=0.5)
         assert main(RUN) == 0
@@ -67,24 +63,6 @@ def test_a_run_that_was_stopped_goes_on_where_it_stopped(capsys):
     texts = [json.dumps(body["messages"]) for body in requests]
     assert read_json(METRICS)["num_questions"] == 20 and again <= 20 - 7
     assert len(set(texts[:7])) == 7 and not set(texts[:7]) & set(texts[before:])
-
-
-def test_a_dry_run_shows_the_first_prompt_and_sends_nothing(capsys):
-    configured("http://127.0.0.1:9/v1", samples=3, temperature=0.5)
-    assert main([*RUN, "--dry-run"]) == 0
-    printed = capsys.readouterr().out
-    assert "--- system\nYou answer questions" in printed and "[1] (Wikidata)" in printed and "Question: " in printed
-    assert "the first prompt of ha_llm, about" in printed and "ha: 60 requests at most, for 20 questions" in printed
-    assert not Path("results").exists()
-    write(
-        "my.yml", json.dumps({"qu": "llm", "ha": "llm", "qu_llm": {"base_url": "http://127.0.0.1:9/v1", "model": "n"}})
-    )
-    assert main([*RUN, "--dry-run"]) == 0
-    printed = capsys.readouterr().out
-    assert "the first prompt of qu_llm" in printed and "qu: 20 requests" in printed and "ha: 20 requests" in printed
-    write("my.yml", "name: mine\n")
-    assert main([*RUN, "--dry-run"]) == 0
-    assert "no stage of this configuration asks a language model" in capsys.readouterr().out
 
 
 def test_the_key_is_in_no_log_no_cache_and_no_result(monkeypatch, capsys, caplog):

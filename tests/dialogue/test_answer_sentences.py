@@ -3,25 +3,27 @@
 from case_tables import each_case
 from convinse.dialogue.sentences import sentence_of
 from convinse.language.language import english
+from evidences import evidence
 
 
-def turn_of(question, answers, names=("Titanic",), answer_id=None, time=None, **more):
+def turn_of(question, answers, names=("Titanic",), answer_id=None, mentioned=None, **more):
     ranked = [
-        {"answer": {"id": answer_id or label, "label": label}, "score": 0.9, "rank": rank, "evidences": [4]}
+        {"answer": {"id": answer_id or label, "label": label}, "score": 0.9, "rank": rank, "evidences": [0]}
         for rank, label in enumerate(answers, 1)
     ]
     for answer in ranked:
-        answer |= ({"list": True} if len(ranked) > 1 else {}) | ({"time": time} if time else {})
-    entities = [{"id": f"Q{number}", "label": name} for number, name in enumerate(names)]
+        answer |= {"list": True} if len(ranked) > 1 else {}
+    entities = [{"id": f"Q {name}", "label": name} for name in names]
+    named = [(name, f"Q {name}") for name in (names if mentioned is None else mentioned)]
     fields = {"context": [], "entities": entities, "predicate": "", "answer_type": ""}
     turn = {"question": question, "resolved_question": question, "representation": fields, "pred_answers": ranked}
-    return turn | more
+    return turn | {"top_evidences": [evidence("Some text", "text", *named)]} | more
 
 
 @each_case("sentences")
 def test_the_sentence_of_an_answer(case):
-    more = {key: case[key] for key in ("names", "time") if key in case}
-    turn = turn_of(case["question"], case["answers"], answer_id=case.get("id"), **more)
+    names = case.get("names", ["Titanic"])
+    turn = turn_of(case["question"], case["answers"], names, case.get("id"), case.get("evidence"))
     assert sentence_of(turn, english()) == case["sentence"]
 
 
@@ -32,9 +34,10 @@ def test_sentences_without_an_answer():
 
 
 def test_the_evidences_that_the_answer_rests_on_are_cited():
-    turn = turn_of("who directed it?", ["James Cameron"])
+    turn = turn_of("who directed Titanic?", ["James Cameron"])
+    turn["top_evidences"] *= 8
     turn["pred_answers"][0]["evidences"] = [7, 2, 5]
     turn["attribution"] = [{"evidence": place, "without": "", "probability": 0.0} for place in (5, 7, 9)]
-    assert sentence_of(turn, english()) == "James Cameron directed it [1] [3]."
+    assert sentence_of(turn, english()) == "James Cameron directed Titanic [1] [3]."
     turn["pred_answers"][0]["evidences"] = []
-    assert sentence_of(turn, english()) == "James Cameron directed it."
+    assert sentence_of(turn, english()) is None

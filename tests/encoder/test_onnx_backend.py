@@ -149,14 +149,15 @@ SEALED = ["config.json", "tokenizer.json", "tokenizer_config.json", MANIFEST, ma
 
 
 @pytest.mark.parametrize("name", SEALED)
-def test_an_altered_file_of_a_model_with_checksums_is_refused(model, tmp_path, name):
+def test_a_file_of_another_size_in_a_model_with_a_manifest_is_refused(model, tmp_path, name):
     folder = Path(shutil.copytree(model, tmp_path / "model"))
-    (folder / name).write_bytes((folder / name).read_bytes().replace(b"1", b"3", 1))
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data.replace(b"1", b"3", 1) if name == manifests.MANIFEST else data + b" ")
     loaders = [partial(BertReranker, folder)]
     if name != MANIFEST:  # which PyTorch does not read
         loaders.append(partial(load_checkpoint, folder, "sequence-classification"))
     for load in loaders:
-        with pytest.raises(ModelError, match=rf"{name}: (altered|is damaged)"):
+        with pytest.raises(ModelError, match=rf"{name}: (altered|[0-9]+ bytes where)"):
             load()
 
 

@@ -53,8 +53,7 @@ def resources(url, **keys):
 
 
 def reranker(shared):
-    host, counts = shared.model_server("evs_server"), shared.requests["evs_server"]
-    return ServerReranker(shared.config.evs_server, host, shared.cache, counts)
+    return ServerReranker(shared.config.evs_server, shared.model_server("evs_server"), shared.cache)
 
 
 def ranked(reply, queries=("q",), **keys):
@@ -104,9 +103,8 @@ def test_embeddings_are_compared_by_their_cosine():
 def test_scores_are_kept():
     with model_server(jina) as server:
         first = reranker(resources(server.url)).rank("q", EVIDENCES, 3)
-        again = resources(server.url)
-        assert reranker(again).rank("q", EVIDENCES, 3) == first
-        assert len(server.requests) == 1 and again.requests["evs_server"] == {"kept": 1}
+        assert reranker(resources(server.url)).rank("q", EVIDENCES, 3) == first
+        assert len(server.requests) == 1
         reranker(resources(server.url)).rank("another", EVIDENCES, 3)
     assert len(server.requests) == 2
 

@@ -1,23 +1,16 @@
 """Answering with a language model: a server answers as told, and what it cites is held to the evidences."""
 
-import json
 import math
-from pathlib import Path
 
 import pytest
 from asked_turns import question_of
 
 from case_tables import each_case
 from convinse.config import parse_config
-from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.llm import LanguageModelAnswering, cited
-from convinse.language_models.calibration import Calibration, read_calibration, write_calibration
-from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract
-from convinse.training.llm_calibration import fitted, train_calibration
 from evidences import evidence
 from model_servers import answers, citing, completion, model_server, shown
-from refusals import refused
 
 CAMERON, WINSLET, TITANIC = ("James Cameron", "Q42574"), ("Kate Winslet", "Q202765"), ("Titanic", "Q44578")
 PREMIERE = ("18 November 1997", "1997-11-18T00:00:00Z")
@@ -139,18 +132,8 @@ def test_the_probability_is_that_of_the_tokens():
     logs = [-0.01, math.log(0.5), math.log(0.9), -5.0]
     done, _ = answered(lambda body, request: completion("".join(parts), tokens=list(zip(parts, logs, strict=True))))
     assert done["pred_answers"][0]["score"] == pytest.approx(0.45, abs=1e-6)
-    done, _ = answered(saying(("James Cameron", [1])))  # nothing is told: as sure as can be, until it is calibrated
+    done, _ = answered(saying(("James Cameron", [1])))  # the server tells no probabilities
     assert done["pred_answers"][0]["score"] == 1.0
-
-
-def test_samples_that_agree_make_an_answer_probable():
-    def reply(body, request):
-        return completion(answers((("James Cameron", "Kate Winslet")[body["seed"] % 4 == 0], [1, 2])))
-
-    done, requests = answered(reply, samples=4, temperature=0.7)
-    assert sorted(request.body["seed"] for request in requests) == [42, 43, 44, 45]
-    assert [(a["answer"]["id"], a["score"]) for a in done["pred_answers"]] == [("Q42574", 0.75), ("Q202765", 0.25)]
-    refused(ConfigError, lambda: module("http://127.0.0.1:9/v1", samples=2), "ha_llm.samples", "ha_llm.temperature")
 
 
 PLANTED = (
@@ -181,48 +164,3 @@ def test_an_injected_answer_must_cite_its_evidence():
     assert done["pred_answers"][0]["evidences"] == [2]  # whoever reads the answer sees where it is from
     done, _ = answered(saying(("James Cameron", [4]), ("PWNED", [2])), hostile())
     assert names(done) == ["Q42574"]
-
-
-def test_calibration_says_how_often_what_it_is_so_sure_of_is_right():
-    sure = [0.99] * 50 + [0.6] * 50
-    right = [True] * 35 + [False] * 15 + [True] * 10 + [False] * 40
-    fit = fitted(sure, right, Calibration(model="m", samples=1))
-    assert fit.probability(0.99) == pytest.approx(0.7, abs=0.03) and fit.probability(0.6) == pytest.approx(
-        0.2, abs=0.03
-    )
-    assert fit.error < 0.05 < fit.error_before == pytest.approx(0.345)
-    # where the surer is the less right, sureness says nothing
-    backwards = fitted(sure, right[::-1], Calibration(model="m", samples=1))
-    assert backwards.slope == 0 and backwards.probability(0.1) == pytest.approx(0.45, abs=0.02)
-    always = fitted([1.0] * 30, [True] * 30, Calibration(model="m", samples=1))
-    assert 0.9 < always.probability(1.0) < 1
-
-
-def test_a_calibration_counts_and_is_of_one_model(workdir):
-    path = Path("calibration.json")
-    write_calibration(path, Calibration(model="m", samples=1, slope=0.0, intercept=-2.0))
-    done, _ = answered(saying(("James Cameron", [1])), calibration=str(path))
-    assert done["pred_answers"][0]["score"] == pytest.approx(0.119203)
-    assert "abstained" in done  # less than ha_abstain_below
-    refused(ModelError, lambda: read_calibration(path, "n", 1), "is of m with samples: 1, not of n", "train ha")
-    refused(ModelError, lambda: read_calibration(path, "m", 5), "not of m with 5")
-    refused(ModelError, lambda: read_calibration(Path("none.json"), "m", 1), "none.json", "train ha")
-    path.write_text("{")
-    refused(ModelError, lambda: read_calibration(path, "m", 1), "is not a calibration", "train ha")
-
-
-def test_train_ha_fits_the_calibration_on_the_dev_part(workdir):
-    with model_server(lambda body, request: completion(answers((shown(body)[1].split(", ")[-1], [1])))) as server:
-        settings = {"base_url": server.url, "model": "m"}
-        few = read_conversations(parse_config({}).input_path("dev"))[:6]
-        Path("dev.json").write_text(json.dumps(few))
-        keys = {"ha": "llm", "name": "mine", "dev_input_path": str(Path("dev.json").absolute())}
-        config = parse_config({**keys, "ha_llm": settings})
-        path = train_calibration(LanguageModelAnswering(config), ["kb"])
-        requests = len(server.requests)
-        train_calibration(LanguageModelAnswering(config), ["kb"])
-        assert len(server.requests) == requests > 20  # what was answered is kept
-    assert path == Path("results/mine/ha_calibration.json")
-    calibration = read_calibration(path, "m", 1)
-    assert calibration.error < calibration.error_before
-    assert json.loads(path.read_text())["turns"] > 20

@@ -14,6 +14,7 @@ from convinse.knowledge_base.layout import ARRAYS, PROPERTIES
 from convinse.knowledge_base.update import update
 from convinse.pipeline import Pipeline
 from convinse.support.errors import DataError, IndexFileError
+from damaging import flip
 from handmade import claim, document, q, string, world, write
 from written import write as write_text
 
@@ -97,6 +98,13 @@ def test_a_bad_change_is_an_error_and_changes_nothing(workdir, text, fault):
     assert content(workdir / "kb") == before
     with pytest.raises(IndexFileError, match="nowhere: no knowledge base here"):
         update(workdir / "nowhere", workdir / "changes.json")
+
+
+def test_an_index_with_an_altered_file_is_not_updated(workdir):
+    build(write(workdir / "dump.json", world()), workdir / "kb")
+    flip(workdir / "kb/text")
+    with pytest.raises(IndexFileError, match="text: altered since it was built"):
+        update(workdir / "kb", write(workdir / "changes.json", world()[:1]))
 
 
 def test_a_running_pipeline_answers_from_the_updated_index(workdir):

@@ -34,7 +34,6 @@ def test_its_answers_are_read_and_held_to_the_evidences(address, caplog):
     )
     with Pipeline(config) as pipeline:
         turns = pipeline.ask(["Who directed the film Titanic?", "When was he born?"])["questions"]
-        assert pipeline.resources.requests["qu_llm"]["requests"] == 2
     for turn in turns:
         assert turn["qu_tokens"]["completion"] > 10 and turn["ha_tokens"]["prompt"] > 200
         for answer in turn["pred_answers"]:

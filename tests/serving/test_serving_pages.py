@@ -95,7 +95,7 @@ def test_the_program_over_standard_input_and_output(mcp):
 def test_the_program_over_http(mcp, tools):
     program = blocks(MCP, "python")[1]
     with served(mcp.create_app(tools)) as port:
-        assert printed(program.replace("localhost:8765", f"127.0.0.1:{port}"), MCP) == "Titanic Q44578\n"
+        assert printed(program.replace("localhost:8765", f"127.0.0.1:{port}"), MCP) == "James Cameron Q42574\n"
 
 
 def test_the_page_has_every_tool_with_what_it_takes(mcp, tools):

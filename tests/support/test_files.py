@@ -1,7 +1,6 @@
-"""Outputs that take their place in one step, their writers that are killed or come together, and checksums that are remembered."""
+"""Outputs that take their place in one step, and their writers that are killed or come together."""
 
 import hashlib
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -27,14 +26,6 @@ for number in range(60):
             (temporary / "file").write_text("whole")
     except OutputError as error:
         print(error)
-"""
-CHECKSUM = """
-from pathlib import Path
-from convinse.support import checksums
-read = checksums.hexdigest
-checksums.hexdigest = lambda *arguments: print("read") or read(*arguments)
-checksums.time.time = lambda: 2**40  # the file has not been changed for long
-print(checksums.sha256(Path("data")))
 """
 
 
@@ -124,16 +115,3 @@ def test_a_checksum_is_that_of_the_content(workdir, size):
     content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     path = write(workdir / "data", content)
     assert sha256(path) == hashlib.sha256(content).hexdigest()
-
-
-def test_a_file_that_is_written_again_at_once_has_another_checksum(workdir):
-    for content in (b"first", b"other"):  # of one size, perhaps within one tick of the file system's clock
-        assert sha256(write(workdir / "data", content)) == hashlib.sha256(content).hexdigest()
-
-
-def test_a_file_is_read_once_for_a_state_of_it(workdir, run_python):
-    for content in ("first", "other"):
-        write(workdir / "data", content)
-        digest = hashlib.sha256(content.encode()).hexdigest()
-        assert [run_python(CHECKSUM).split() for _ in range(2)] == [["read", digest], [digest]]
-        time.sleep(0.05)  # the clock of a file system may tick every hundredth of a second

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from convinse.support.checksums import sha256
 from convinse.support.errors import IndexFileError, ModelError
 from convinse.support.files import open_consistently, replacing
 from convinse.support.manifest import (
@@ -16,6 +17,7 @@ from convinse.support.manifest import (
     has_kind,
     measure,
     read_manifest,
+    recorded_sha256,
     seal,
     write_manifest,
 )
@@ -69,7 +71,6 @@ def test_written_manifest_is_read_and_every_flipped_bit_of_it_is_found(workdir):
 @pytest.mark.parametrize(
     ("harm", "fault"),
     [
-        (lambda path: path.write_bytes(b"0010"), "first: altered since it was built; build it again"),
         (lambda path: path.write_bytes(b"000"), "first: 3 bytes where the manifest says 4; build it again"),
         (Path.unlink, "first: cannot be read: No such file or directory"),
     ],
@@ -82,6 +83,29 @@ def test_damaged_file_is_named(workdir, harm, fault):
     assert [path.name for path, words in faults(folder) if words] == ["first"]
 
 
+def test_opening_compares_sizes_and_verify_reads_every_byte(workdir):
+    folder = built(workdir / "kb", "0000")
+    write(folder / "first", "0010")
+    check_folder(folder, IndexFileError, remedy=REMEDY)
+    words = "first: altered since it was built; build it again"
+    refused(IndexFileError, lambda: check_folder(folder, IndexFileError, remedy=REMEDY, reads_files=True), words)
+    assert [path.name for path, words in faults(folder) if words] == ["first"]
+
+
+def test_a_recorded_checksum_counts_if_the_size_is_that_of_the_file(workdir):
+    folder = built(workdir / "kb", "0000")
+    whole = recorded_sha256(folder / "first")
+    assert whole == sha256(folder / "first")
+    write(folder / "first", "0010")
+    assert recorded_sha256(folder / "first") == whole != sha256(folder / "first")  # verify finds it
+    write(folder / "first", "longer")
+    assert recorded_sha256(folder / "first") == sha256(folder / "first")
+    write(folder / "other", "content")
+    assert recorded_sha256(folder / "other") == sha256(folder / "other")
+    (folder / MANIFEST).unlink()
+    assert recorded_sha256(folder / "first") == sha256(folder / "first")
+
+
 def test_a_sealed_folder_of_a_model_may_be_changed_on_purpose_and_its_card_always(workdir):
     for name in ("model.json", "inner/more.json", "README.md", ".hidden"):
         write(workdir / "model" / name, "content")
@@ -90,8 +114,8 @@ def test_a_sealed_folder_of_a_model_may_be_changed_on_purpose_and_its_card_alway
     assert list(read_manifest(workdir / "model", Manifest, 1, "", "").files) == ["inner/more.json", "model.json"]
     write(workdir / "model/README.md", "other")
     check_folder(workdir / "model", ModelError)
-    write(workdir / "model/model.json", "CONTENT")
-    words = ("key: ", "model.json: altered", "train it again, or delete manifest.json")
+    write(workdir / "model/model.json", "other content")
+    words = ("key: ", "model.json: 13 bytes where the manifest says 7", "train it again, or delete manifest.json")
     refused(
         ModelError, lambda: check_folder(workdir / "model", ModelError, "key: ", f"train it again, {BY_HAND}"), *words
     )
@@ -132,9 +156,9 @@ def test_a_damaged_folder_is_opened_once_and_one_that_is_replaced_for_ever_is_an
     folder = built(workdir / "kb", "0000")
     opening, seen = opener(folder, lambda number: built(folder, f"{number % 2:04}"))
     refused(IndexFileError, lambda: open_consistently(folder / MANIFEST, opening), "again and again", "try again")
-    write(folder / "second", "harm")
+    write(folder / "second", "damage")
     opening, seen = opener(folder, lambda number: None)
-    refused(IndexFileError, lambda: open_consistently(folder / MANIFEST, opening), "second: altered", REMEDY)
+    refused(IndexFileError, lambda: open_consistently(folder / MANIFEST, opening), "second: 6 bytes where", REMEDY)
     shutil.rmtree(folder)
     refused(IndexFileError, lambda: open_consistently(folder / MANIFEST, opening), "no folder of ours")
     assert len(seen) == 1

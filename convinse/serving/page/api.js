@@ -91,7 +91,6 @@ export const begin = (value) => json("/v1/conversations", { method: "POST", valu
 export const look = (id) => json(conversation(id));
 export const remove = (id) => answered(conversation(id), { method: "DELETE" });
 export const back = (id) => json(`${conversation(id)}/turns/last`, { method: "DELETE" });
-export const rate = (id, value) => answered(`${conversation(id)}/feedback`, { method: "POST", value });
 export const table = (page, number) => json(`/v1/tables/${encodeURIComponent(page)}/${number}`);
 
 export const files = (id) => json(`${conversation(id)}/files`);

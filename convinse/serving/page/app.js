@@ -222,7 +222,6 @@ function isInStep() {
 
 const actions = {
   ask: (question) => submit(question),
-  rate: async (value) => api.rate(await begun(), value),
   edit: (entry) => state.asking || edit(entry),
   link: (number) => {
     history.replaceState(null, "", `#${state.name}/${number + 1}`);
@@ -386,7 +385,6 @@ async function started() {
     if (named() === null) showSources(state.start.sources);
     showServer(state.start);
     showExamples();
-    document.documentElement.toggleAttribute("data-feedback", state.start.feedback);
     if (state.start.uploads) takeFiles(state.start.uploads, { id: begun, changed: hear, refused: (text) => notice(text) });
   } catch (error) {
     notice(said(error), () => location.reload());

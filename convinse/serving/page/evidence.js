@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { announce, button, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
 
-export const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
+const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
 export const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
 const AT_ONCE = 20;
 

@@ -71,16 +71,15 @@ export function drop(id) {
 
 /** A turn with its first answers and those of a list, and with the evidences that they rest on. */
 function trimmed(turn) {
-  const { top_evidences: evidences = [], attribution, contradiction } = turn;
+  const { top_evidences: evidences = [], attribution } = turn;
   const answers = (turn.pred_answers ?? []).filter((answer, rank) => rank < ANSWERS || answer.list);
-  const places = [...new Set([...answers, ...(attribution ?? []), ...(contradiction ?? [])].flatMap((part) => part.evidences ?? part.evidence ?? []))];
+  const places = [...new Set([...answers, ...(attribution ?? [])].flatMap((part) => part.evidences ?? part.evidence ?? []))];
   const moved = (part) => ({ ...part, evidence: places.indexOf(part.evidence) });
   return {
     ...turn,
     pred_answers: answers.map((answer) => ({ ...answer, evidences: answer.evidences?.map((place) => places.indexOf(place)), spans: answer.spans?.filter((span) => places.includes(span.evidence)).map(moved) })),
     top_evidences: places.map((place) => evidences[place]),
     attribution: attribution?.map(moved),
-    contradiction: contradiction?.map(moved),
     parts: turn.parts?.map(trimmed),
   };
 }

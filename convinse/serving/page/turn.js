@@ -1,8 +1,7 @@
 // One turn: the question, what was understood, the answer, its alternatives and its evidences; or how far it has come.
 
 import { announce, button, element, hidden, pagesOf, percent, shortened, words } from "./dom.js";
-import { MANY, SOURCES, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
-import { feedback } from "./feedback.js";
+import { MANY, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
 import { threshold } from "./settings.js";
 import { questionText, understood } from "./understood.js";
 
@@ -24,7 +23,6 @@ export function turnView(entry, number, actions) {
   if (turn && !pending) {
     parts.push(
       nextQuestions(turn, actions),
-      isTalk(turn) ? null : feedback(turn, actions.rate),
       element(
         "div",
         { class: "actions" },
@@ -171,7 +169,7 @@ function best(turn, { answer, score, time, evidences = [] }) {
   ];
 }
 
-/** What the best answer would be without the evidences that it rests on, and what other sources say in its place. */
+/** What the best answer would be without the evidences that it rests on. */
 function reasons(turn, places) {
   const evidences = turn.top_evidences ?? [];
   const named = (place) => (places.includes(place) ? `[${places.indexOf(place) + 1}]` : words(shortened(evidences[place]?.evidence_text ?? "", 120)));
@@ -181,10 +179,7 @@ function reasons(turn, places) {
   const lines = all[0]?.together
     ? [element("li", {}, "It rests on ", all.map(({ evidence }, number) => [number ? " and " : "", named(evidence)]), ": without all that say the same", would(all[0]))]
     : all.map((reason) => element("li", {}, "It rests on ", named(reason.evidence), ": without this", would(reason)));
-  const rivals = (turn.contradiction ?? []).map(({ answer, evidence }) =>
-    element("li", { class: "rival" }, `But the ${SOURCES[evidences[evidence]?.source]?.toLowerCase() ?? "other source"} says `, words(answer.label), ": ", words(evidences[evidence]?.evidence_text ?? ""), "."),
-  );
-  return lines.length + rivals.length ? [element("ul", { class: "reasons", "aria-label": "Why" }, lines, rivals)] : [];
+  return lines.length ? [element("ul", { class: "reasons", "aria-label": "Why" }, lines)] : [];
 }
 
 /** Questions that may be asked next. */

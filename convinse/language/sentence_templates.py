@@ -1,0 +1,62 @@
+"""Templates that turn a question and its answer into a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from .word_lists import Phrases, Renamed, WordSet
+
+_ARROW = " -> "
+
+
+class SentenceForm(NamedTuple):
+    """The form of a question, with the group `item`, and the sentence for its answer, with `{item}` and the kind of answer."""
+
+    question: re.Pattern[str]
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceTemplates:
+    """Forms of questions with their sentences; `sentences.txt` explains the lists."""
+
+    templates: Phrases
+    past: WordSet
+    be: WordSet
+    participle: WordSet
+    role: WordSet
+    units: Renamed
+    openings: WordSet
+
+    def matching(self, question: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """Yield the sentence of each form that a whole question has, and the words of the question for its placeholders."""
+        for form in self._forms:
+            if match := form.question.fullmatch(question.strip()):
+                yield form.sentence, match.groupdict()
+
+    def measure(self, label: str) -> str | None:
+        """Return a measure as English writes it, such as "112 minutes" for "112 minute"; None if its unit is unknown."""
+        number, _, unit = label.partition(" ")
+        if not number.replace(",", "").replace(".", "").isdigit():
+            return None
+        if number == "1":
+            return label if unit in self.units else None
+        plural = self.units.get(unit, unit)
+        return f"{number} {plural}" if plural in self.units.values() else None
+
+    @cached_property
+    def _forms(self) -> list[SentenceForm]:
+        choices = {name: "|".join(sorted(getattr(self, name))) for name in ("past", "be", "participle", "role")}
+        openings = "|".join(sorted(self.openings))
+        forms = []
+        for template in self.templates:
+            question, _, sentence = template.partition(_ARROW)
+            for name, words in choices.items():
+                question = question.replace(f"{{{name}}}", f"(?P<{name}>{words})")
+            question = question.replace("{item}", "(?P<item>.+?)")
+            forms.append(SentenceForm(re.compile(rf"(?:(?:{openings}),? )?{question}[ ?.!]*", re.IGNORECASE), sentence))
+        return forms
