@@ -47,6 +47,16 @@ class Commands:
         return Commands(parser.add_subparsers(title="commands", required=True, metavar="COMMAND"), self._common)
 
 
+class _Dropped(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        parser.error(f"{self.option_strings[0]} is gone; {self.const}")
+
+
+def add_dropped(parser: argparse.ArgumentParser, option: str, remedy: str) -> None:
+    """Refuse an option of an earlier version with one line that says what to do in its place."""
+    parser.add_argument(option, action=_Dropped, nargs="?", const=remedy, help=argparse.SUPPRESS)
+
+
 def add_words(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `sources_and_config` reads, as `words`."""
     parser.add_argument(

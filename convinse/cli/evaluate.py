@@ -11,7 +11,7 @@ from .output import print_json
 
 
 def add(commands: Commands) -> None:
-    """`evaluate answers`, `compare`, `trec`, `mrqa`, `squad`, `klue-mrc`, `poleval`."""
+    """`evaluate answers`, `compare`, `mrqa`, `squad`, `klue-mrc`, `poleval`."""
     commands = commands.group("evaluate", "measures of finished results, as one JSON object")
     sub = commands.add(
         "answers", _answers, "P@1, MRR, Hit@5 and answer presence, from answers, evidences and gold answers"
@@ -25,11 +25,6 @@ def add(commands: Commands) -> None:
     )
     sub.add_argument("first", metavar="TURNS_A.jsonl", help="written by `pipeline`, or a JSON list of others")
     sub.add_argument("second", metavar="TURNS_B.jsonl", help="its means less those of the first are the differences")
-
-    sub = commands.add("trec", _trec, "TREC runs of the evidences of pipeline runs, and qrels by answer presence")
-    sub.add_argument("files", nargs="+", metavar="TURNS.jsonl", help="as `compare` takes them, over the same questions")
-    sub.add_argument("--output", required=True, metavar="DIR", help="where qrels.txt and the NAME.run.txt are written")
-    sub.add_argument("--force", action="store_true", help="replace files that are there")
 
     sub = commands.add("mrqa", _mrqa, "exact match and F1 of MRQA 2019")
     sub.add_argument("data", metavar="DATA", help="a .jsonl or .jsonl.gz file, its URL, or a folder of NAME.jsonl[.gz]")
@@ -86,12 +81,6 @@ def _compare(options: argparse.Namespace) -> int:
     from ..scoring.significance import compare
 
     return _print(compare(Path(options.first), Path(options.second)))
-
-
-def _trec(options: argparse.Namespace) -> int:
-    from ..scoring.trec import write_trec
-
-    return _print(write_trec([Path(file) for file in options.files], Path(options.output), options.force))
 
 
 def _mrqa(options: argparse.Namespace) -> int:
