@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .arguments import Commands
+from .arguments import Commands, add_dropped
 from .output import print_json
 
 
@@ -42,9 +42,8 @@ def add(commands: Commands) -> None:
         "predictions", metavar="PREDICTIONS", help="{id: text}, or {id, prediction_text, no_answer_probability} as list or lines"
     )  # fmt: skip
     _add_probabilities(sub)
-    sub.add_argument("--char-f1", action="store_true", help="add KorQuAD's F1 over characters")
-    sub.add_argument("--rouge-w", action="store_true", help="add exact match and ROUGE-W as KLUE's baseline has them")
-    sub.add_argument("--keep-articles", action="store_true", help="do not remove English articles")
+    for option in ("--char-f1", "--rouge-w", "--keep-articles"):
+        add_dropped(sub, option, "the values are the 13 of the metric card")
 
     sub = commands.add(
         "poleval", _poleval, "NDCG@10, MRR@10 and recall of PolEval 2022's passage retrieval, in percent"
@@ -133,8 +132,7 @@ def _klue_mrc(options: argparse.Namespace) -> int:
         {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
         for qid, reference in gold.items()
     ]
-    more = {name: getattr(options, name) for name in ("char_f1", "rouge_w", "keep_articles")}
-    return _print(evaluate(predictions, references, options.na_prob_thresh, **more))
+    return _print(evaluate(predictions, references, options.na_prob_thresh))
 
 
 def _poleval(options: argparse.Namespace) -> int:
