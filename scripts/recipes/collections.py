@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from bench.conversations import is_right
 from convinse.config import load_config, project_root
 from convinse.experiment import read_part
 from convinse.heterogeneous_answering.candidates import number_in_words
@@ -28,6 +27,7 @@ from convinse.records.evidence import Entity
 from convinse.records.literals import is_item
 from convinse.records.written_values import value_at
 from convinse.scoring.extractive import normalize
+from recipes.built_sources import is_right
 from recipes.embedded.negatives import part_of
 from recipes.embedded.reading import ARTICLES, titled_rows
 from recipes.embedded.spans import untokenised
