@@ -6,10 +6,8 @@ The public names are imported on first use; `import convinse` alone loads no hea
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
-from .original import OriginalPaths
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from .encoder.reranker import BertReranker
     from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
     from .evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
-    from .evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
+    from .evidence_retrieval_scoring.wikipedia_retriever.wikipedia_retriever import WikipediaRetriever
     from .heterogeneous_answering.base import HeterogeneousAnswering
     from .pipeline import Pipeline
     from .question_understanding.base import QuestionUnderstanding
@@ -42,7 +40,7 @@ _PUBLIC = {
     "QuestionUnderstanding": "question_understanding.base",
     "Session": "session",
     "Turn": "records.conversation",
-    "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever",
+    "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever.wikipedia_retriever",
     "load_config": "config",
 }
 __all__ = [
@@ -63,8 +61,6 @@ __all__ = [
     "WikipediaRetriever",
     "load_config",
 ]
-
-sys.meta_path.append(OriginalPaths())
 
 
 def __getattr__(name: str) -> Any:

@@ -106,7 +106,6 @@ COMMANDS = {
     "pipeline-again": (["pipeline", "kb_info", "lexical.yml", "--limit", "3", "--pred-answers", "--restart"], []),
     "evaluate-answers": (["evaluate", "answers", "results/lexical/kb_info/turns.jsonl"], []),
     "evaluate-compare": (["evaluate", "compare", *["results/lexical/kb_info/turns.jsonl"] * 2], []),
-    "evaluate-trec": (["evaluate", "trec", "results/lexical/kb_info/turns.jsonl", "--output", "trec"], ["trec/qrels.txt"]),
     "annotate": (["annotate", "--part", "dev", "lexical.yml"], []),
     "kb-build": (["kb", "build", SNAPSHOT_SOURCES / "entities.json.gz", "--output", "kb"], []),
     "kb-info": (["kb", "info", "kb"], []),

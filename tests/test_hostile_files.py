@@ -63,7 +63,6 @@ MULTIQA = lines(
     ]},
 )  # fmt: skip
 HOTPOTQA = lines([{"_id": "h1", "question": "Who?", "answer": "James Cameron", "context": [["Titanic", [TEXT]]], "supporting_facts": [["Titanic", 0]]}])  # fmt: skip
-QAMR = lines({"id": "Wiki/1/2", "sentence": TEXT, "question": "Who?", "answer": "film", "answer_start": 13})
 BOOLQ = lines({"question": "is it a film", "title": "Titanic", "passage": TEXT, "answer": True})
 ITEM = {"id": "Q1", "label": "James Cameron"}
 EVIDENCE = {
@@ -86,12 +85,7 @@ READERS = {
     "SQuAD": (SQUAD, [converted("squad"), squad.validate, answer_files.read_squad_references]),
     "MultiQA": (MULTIQA, [converted("multiqa"), multiqa.validate]),
     "HotpotQA": (HOTPOTQA, [converted("hotpotqa"), guess_format]),
-    "QAMR": (QAMR, [converted("qamr"), guess_format]),
     "BoolQ": (BOOLQ, [converted("boolq"), guess_format]),
-    "tables": (
-        b"id\tutterance\tcontext\ttargetValue\nnt-0\twho\\p?\tcsv/1.csv\tJames|1997\n",
-        [converted("wikitablequestions"), guess_format],
-    ),
     "predictions": (
         lines({"q1": "James Cameron", "q2": ""}),
         [answer_files.read_predictions, answer_files.read_probabilities, answer_files.read_triples],

@@ -36,6 +36,8 @@ from .arguments import UNCHANGED, Commands
 from .output import PrintableFormatter, printable, printable_output
 
 _INTERRUPTED = 130
+# commands of earlier versions, and what to use in their place
+_DROPPED = {"trec": "`evaluate answers` has the answer presence, docs/neighbours.md PyTerrier's judgements"}
 _ALLOCATIONS = 100_000  # between collections of garbage: plain records without cycles are most of what a run makes
 
 
@@ -123,7 +125,8 @@ def _tell(message: str) -> None:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if match := re.match(r"argument COMMAND: invalid choice: '(.*?)' \(choose from (.*)\)", message):
-            message = f"unknown command '{match[1]}'; {nearest(match[1], re.findall(r'[a-z-]+', match[2]))}"
+            remedy = _DROPPED.get(match[1]) or nearest(match[1], re.findall(r"[a-z-]+", match[2]))
+            message = f"unknown command '{match[1]}'; {remedy}"
         super().error(message)
 
 

@@ -6,12 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .arguments import Commands
+from .arguments import Commands, add_dropped
 from .output import print_json
 
 
 def add(commands: Commands) -> None:
-    """`evaluate answers`, `compare`, `trec`, `mrqa`, `squad`, `klue-mrc`, `poleval`."""
+    """`evaluate answers`, `compare`, `mrqa`, `squad`, `klue-mrc`, `poleval`."""
     commands = commands.group("evaluate", "measures of finished results, as one JSON object")
     sub = commands.add(
         "answers", _answers, "P@1, MRR, Hit@5 and answer presence, from answers, evidences and gold answers"
@@ -25,11 +25,6 @@ def add(commands: Commands) -> None:
     )
     sub.add_argument("first", metavar="TURNS_A.jsonl", help="written by `pipeline`, or a JSON list of others")
     sub.add_argument("second", metavar="TURNS_B.jsonl", help="its means less those of the first are the differences")
-
-    sub = commands.add("trec", _trec, "TREC runs of the evidences of pipeline runs, and qrels by answer presence")
-    sub.add_argument("files", nargs="+", metavar="TURNS.jsonl", help="as `compare` takes them, over the same questions")
-    sub.add_argument("--output", required=True, metavar="DIR", help="where qrels.txt and the NAME.run.txt are written")
-    sub.add_argument("--force", action="store_true", help="replace files that are there")
 
     sub = commands.add("mrqa", _mrqa, "exact match and F1 of MRQA 2019")
     sub.add_argument("data", metavar="DATA", help="a .jsonl or .jsonl.gz file, its URL, or a folder of NAME.jsonl[.gz]")
@@ -47,9 +42,8 @@ def add(commands: Commands) -> None:
         "predictions", metavar="PREDICTIONS", help="{id: text}, or {id, prediction_text, no_answer_probability} as list or lines"
     )  # fmt: skip
     _add_probabilities(sub)
-    sub.add_argument("--char-f1", action="store_true", help="add KorQuAD's F1 over characters")
-    sub.add_argument("--rouge-w", action="store_true", help="add exact match and ROUGE-W as KLUE's baseline has them")
-    sub.add_argument("--keep-articles", action="store_true", help="do not remove English articles")
+    for option in ("--char-f1", "--rouge-w", "--keep-articles"):
+        add_dropped(sub, option, "the values are the 13 of the metric card")
 
     sub = commands.add(
         "poleval", _poleval, "NDCG@10, MRR@10 and recall of PolEval 2022's passage retrieval, in percent"
@@ -86,12 +80,6 @@ def _compare(options: argparse.Namespace) -> int:
     from ..scoring.significance import compare
 
     return _print(compare(Path(options.first), Path(options.second)))
-
-
-def _trec(options: argparse.Namespace) -> int:
-    from ..scoring.trec import write_trec
-
-    return _print(write_trec([Path(file) for file in options.files], Path(options.output), options.force))
 
 
 def _mrqa(options: argparse.Namespace) -> int:
@@ -144,8 +132,7 @@ def _klue_mrc(options: argparse.Namespace) -> int:
         {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
         for qid, reference in gold.items()
     ]
-    more = {name: getattr(options, name) for name in ("char_f1", "rouge_w", "keep_articles")}
-    return _print(evaluate(predictions, references, options.na_prob_thresh, **more))
+    return _print(evaluate(predictions, references, options.na_prob_thresh))
 
 
 def _poleval(options: argparse.Namespace) -> int:

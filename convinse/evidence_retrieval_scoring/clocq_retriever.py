@@ -11,13 +11,12 @@ from ..config import Config, read_config, to_dict
 from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.items import FactEntities, Items
 from ..knowledge_base.search_space import SpaceFact, best_facts, facts_around, is_named
-from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, parse_sources
+from ..records.evidence import DEFAULT_SOURCES, Entity, Evidence, merge_duplicates, normalize_source, parse_sources
 from ..records.facts import fact_evidence
 from ..records.literals import is_item
 from ..records.representation import QuestionEntity, read_slots
 from ..resources import Resources
 from ..support.errors import DataError
-from ..support.keywords import also_named
 from ..support.program import program_id
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
@@ -62,9 +61,13 @@ class ClocqRetriever:
             return None
         return PassageRetriever(index, self.config.evs_max_evidences, resources.linker.link, resources.language)
 
-    @also_named(structured_representation="text")
     def retrieve_evidences(
-        self, text: str, sources: str | Sequence[str], known: Sequence[QuestionEntity] | None = None
+        self,
+        text: str = "",
+        sources: str | Sequence[str] = DEFAULT_SOURCES,
+        known: Sequence[QuestionEntity] | None = None,
+        *,
+        structured_representation: str = "",
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
         """Return the evidences of sources for a question or representation, and the question's items.
 
@@ -75,11 +78,13 @@ class ClocqRetriever:
             text: a question or representation; the answer type of a representation with four slots is not linked.
             sources: a list, or a combination such as `kb_text`.
             known: the items that the text is about; if None, the text is linked.
+            structured_representation: CONVINSE's name of `text`.
 
         Raises:
             ConfigError: a source is invalid; the message lists the valid sources.
         """
         sources = parse_sources(sources, "retrieve_evidences: sources")
+        text = text or structured_representation
         evidences, entities = self.retrieve_KB_facts(text, known)
         if "kb" not in sources:
             evidences = []
@@ -91,21 +96,21 @@ class ClocqRetriever:
             evidences += self.passages.retrieve_passages(text)
         return merge_duplicates(evidences), entities
 
-    @also_named(structured_representation="text")
     def retrieve_KB_facts(  # noqa: N802 - CONVINSE's name
-        self, text: str, known: Sequence[QuestionEntity] | None = None
+        self, text: str = "", known: Sequence[QuestionEntity] | None = None, *, structured_representation: str = ""
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
         """Return the facts of the question's search space as evidences, and the question's items.
 
         Results are cached if items are linked or a server answers; facts of `known` items are read directly.
 
         Args:
-            text, known: see `retrieve_evidences`.
+            text, known, structured_representation: see `retrieve_evidences`.
 
         Raises:
             NetworkError: with `clocq_use_api`, if the server cannot be used. A failure is not cached, and never an
                 empty result.
         """
+        text = text or structured_representation
         if known is not None and self.api is None:
             facts, entities = self._search(text, known)
             evidences = [fact_evidence(*fact) for fact in facts]
@@ -147,7 +152,6 @@ class ClocqRetriever:
         source = self.api or self.resources.kb
         return source.neighborhood(item_id, self.config.clocq_p)
 
-    @also_named(question_entity_id="question_entity", item_id="question_entity")
     def retrieve_wikipedia_evidences(self, question_entity: QuestionEntity | Entity | str) -> list[Evidence]:
         """Return the evidences of an item's Wikipedia page, with `retrieved_for_entity`.
 

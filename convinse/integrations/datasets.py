@@ -7,8 +7,8 @@ from typing import Any
 
 from ..records.conversation import Conversation, check_conversations
 from ..scoring.convqa import has_answer
-from ..scoring.trec import document_id
 from ..support.errors import missing_extra
+from .shared import document_id
 
 try:
     from datasets import Dataset, Features, List, Value

@@ -1,7 +1,7 @@
 """PyTerrier: retrieval and reranking as transformers, data sets of conversations as topics, judgements by answer presence.
 
 Columns beside PyTerrier's own: `history` of a query (earlier turns; optional), `evidence` and `evidence_score` of a result. The
-`score` of n results is n for the first down to 1 for the last, as in `scoring.trec`: scores of evidences may tie, or mix two scales in a cascade.
+`score` of n results is n for the first down to 1 for the last: scores of evidences may tie, or mix two scales in a cascade.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -13,10 +14,16 @@ from ..pipeline import Pipeline
 from ..question_understanding.base import history_turn
 from ..records.conversation import Conversation, RankedAnswer, Turn, check_conversations
 from ..records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, normalize_source, parse_sources
-from ..scoring.trec import document_id
 
 _FIELDS = ("evidence_text", "score")  # keys of an evidence that are fields of other tools' documents, not metadata
 Settings = str | Mapping[str, Any]
+
+
+def document_id(evidence: Evidence) -> str:
+    """Return the source and 16 hexadecimal digits of a hash of source and text: `kb-0f3a...`, the same in every run."""
+    source = normalize_source(evidence["source"])
+    digest = hashlib.sha256(f"{source}\n{evidence['evidence_text']}".encode()).hexdigest()
+    return f"{source}-{digest[:16]}"
 
 
 class SharedPipeline:
@@ -108,7 +115,7 @@ def shared_pipeline(config: SharedPipeline | Settings, sources: str | None = Non
 
 
 def to_document(evidence: Evidence) -> tuple[str, str, dict[str, Any]]:
-    """Return the id of an evidence (see `evaluate trec`), its text, and its other keys but the score."""
+    """Return the id of an evidence (see `document_id`), its text, and its other keys but the score."""
     return document_id(evidence), evidence["evidence_text"], {k: v for k, v in evidence.items() if k not in _FIELDS}
 
 

@@ -82,7 +82,7 @@ def longest(question: str, names: list[str]) -> list[str]:
 def _bridges(language: Language) -> frozenset[str]:
     # small words inside of names
     names = language.names
-    return names.joining | names.particles | names.before_years
+    return names.joining | names.particles | names.in_titles
 
 
 def _may_be_title(piece: list[Word], is_cased: bool, language: Language) -> bool:

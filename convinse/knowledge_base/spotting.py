@@ -10,7 +10,6 @@ from ..language.language import Language
 from ..language.text import fold
 from .items import Candidate, Items
 from .names import other_forms
-from .national_teams import NationalTeams
 from .question_words import Word, WordRules, segments
 
 _MAX_TOKENS = 9  # words of a full name
@@ -56,7 +55,6 @@ class NameSpotter:
         self._not_names = language.words.not_names
         self._rules = WordRules(kb, language)
         self._close = _CloseNames(kb, language, self._rules, limit)
-        self._national_teams = NationalTeams(kb, language.teams)
 
     def names(self, text: str) -> list[SpottedName]:
         """Return the names of a text without overlap, segment by segment.
@@ -82,11 +80,9 @@ class NameSpotter:
         return [name for name in spotted if not (is_named and name.kind == "common")]
 
     def _spans(self, text: str, tokens: list[Word]) -> list[_Span]:
-        # without overlap: national teams, full names, parts and misspelt names, common words, in this order of preference
-        spans = list(self._teams(text, tokens))
-        taken = {place for span in spans for place in span.places}
-        exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(span.places)]
-        spans += [span for span in exact if span.kind != "common"]
+        # without overlap: full names, parts and misspelt names, common words, in this order of preference
+        exact = list(self._exact(text, tokens))
+        spans = [span for span in exact if span.kind != "common"]
         taken = {place for span in spans for place in span.places}
         close = list(self._partial(text, tokens, taken, bool(spans)))
         taken.update(place for span in close for place in span.places)
@@ -101,16 +97,6 @@ class NameSpotter:
             if name not in _CLASS_PROPERTIES
         }
 
-    def _teams(self, text: str, tokens: list[Word]) -> Iterator[_Span]:
-        if not tokens:
-            return
-        first, stop = tokens[0].start, tokens[-1].end
-        for team in self._national_teams.mentions(text[first:stop]):
-            start, end = first + team.start, first + team.end
-            inside = [place for place, token in enumerate(tokens) if start <= token.start and token.end <= end]
-            if inside:
-                yield _Span(inside[0], inside[-1] + 1, [(candidate, 1.0) for candidate in team.candidates])
-
     def _exact(self, text: str, tokens: list[Word]) -> Iterator[_Span]:
         is_cased = self._rules.is_cased(tokens)
         start = 0
@@ -119,9 +105,6 @@ class NameSpotter:
                 surface = text[tokens[start].start : tokens[end - 1].end]
                 form = fold(surface)
                 owners = [c for c in self._kb.candidates(form) if self._rules.is_name(c)] if form else []
-                if titles := [] if owners or end - start > 1 else self._titles_of_years(tokens, start):
-                    yield _Span(start, end, [(candidate, 1.0) for candidate in titles], "common")
-                    break
                 may_be_alias = self._may_be_alias(surface, form, is_cased, owners)
                 candidates = [c for c in owners if c.is_label or may_be_alias]
                 if not candidates:
@@ -142,13 +125,6 @@ class NameSpotter:
                     start = end - 1
                     break
             start += 1
-
-    def _titles_of_years(self, tokens: list[Word], place: int) -> list[Candidate]:
-        # the items named by a year in words ("Nineteen Eighty-Four"), unless a word before it marks a time: "who wrote 1984"
-        names = self._language.names
-        before = tokens[place - 1].form if place else ""
-        form = "" if before in names.before_years else names.spoken(tokens[place].form)
-        return [c for c in self._kb.candidates(form) if self._rules.is_name(c)] if form else []
 
     def _may_be_alias(self, surface: str, form: str, is_cased: bool, owners: Sequence[Candidate]) -> bool:
         # short aliases are abbreviations: "LA" is Los Angeles, "La" and "Dr." are not; "mls" is a league in a text without capitals

@@ -14,7 +14,6 @@ from pathlib import Path
 from .answer_types import AnswerTypes
 from .bm25 import BM25
 from .literals import LiteralWords
-from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
 from .sentence_templates import SentenceTemplates
@@ -22,7 +21,6 @@ from .text import Words
 from .time_words import TimeWords
 from .word_lists import Numbers, Phrases, Renamed, WordSet, read_lists
 
-_TEN = 10  # years of a century below this, such as 1905, are not spoken as two numbers
 _FOLDER = Path(__file__).parent
 
 
@@ -44,11 +42,10 @@ class YesNoWords:
 class NameWords:
     """Words in names of people; see `names.txt`."""
 
-    literals: LiteralWords
     suffixes: WordSet
     particles: WordSet
     joining: WordSet
-    before_years: WordSet
+    in_titles: WordSet
 
     @cached_property
     def written(self) -> re.Pattern[str]:
@@ -60,21 +57,6 @@ class NameWords:
         """Return the names that a word such as "and" joins."""
         joined = "|".join(sorted(self.joining))
         return re.split(rf" (?:{joined}) ", name)
-
-    def spoken(self, year: str) -> str:
-        """Return the spoken words of a year of four digits ("nineteen eighty four"); empty for other texts."""
-        if re.fullmatch(r"[1-9][0-9]{3}", year) is None:
-            return ""
-        words = {value: word for word, value in self.literals.numbers.items()}
-
-        def two_digits(number: int) -> str:
-            if number >= _TEN and number in words:
-                return words[number]
-            tens, digit = number // 10 * 10, number % 10
-            return f"{words[tens]} {words[digit]}" if tens in words and digit in words else ""
-
-        first, last = two_digits(int(year[:2])), two_digits(int(year[2:]))
-        return f"{first} {last}" if first and last else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +127,6 @@ class Language:
     yes_no: YesNoWords
     names: NameWords
     common: CommonWords
-    teams: TeamWords
     pages: PageWords
     sentences: SentenceTemplates
     follow_ups: FollowUpWords
@@ -174,9 +155,8 @@ def load(folder: Path) -> Language:
         read_lists(OperationWords, folder / "operations.txt", literals=literals),
         read_lists(TimeWords, folder / "times.txt"),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
-        read_lists(NameWords, folder / "names.txt", literals=literals),
+        read_lists(NameWords, folder / "names.txt"),
         read_lists(CommonWords, folder / "common_words.txt", words=words),
-        read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
         read_lists(SentenceTemplates, folder / "sentences.txt"),
         read_lists(FollowUpWords, folder / "follow_ups.txt", words=words),

@@ -23,12 +23,6 @@ def normalize(text: str) -> str:
     return tokens.normalize(text)
 
 
-@lru_cache(maxsize=1 << 16)
-def normalize_keeping_articles(text: str) -> str:
-    """Return the form of `normalize` with `a`, `an` and `the`."""
-    return " ".join(text.lower().translate(tokens.NO_PUNCTUATION).split())
-
-
 def overlap_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:
     """Return the F1 of two bags of tokens; 0 if they share no token."""
     left: dict[str, int] = {}

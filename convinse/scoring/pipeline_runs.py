@@ -91,10 +91,7 @@ def _placed(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def run_name(path: Path) -> str:
-    """Return the name of a run: `NAME-SOURCES` of `results/NAME/SOURCES/turns.jsonl`, else the name of the file.
-
-    White space becomes `_`, since the name is a column of TREC's format.
-    """
+    """Return the name of a run: `NAME-SOURCES` of `results/NAME/SOURCES/turns.jsonl`, else the name of the file.; white space becomes `_`."""
     path = Path(os.path.realpath(path))
     name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
     if path.name == TURNS:

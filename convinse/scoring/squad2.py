@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def evaluate(
         LOGGER.warning(
             "%d of %d questions have no prediction and are skipped: %s", len(missing), len(answers), some(missing)
         )
-    pairs = [question_scores(answers[qid], predictions[qid], normalize) for qid in ids]
+    pairs = [question_scores(answers[qid], predictions[qid]) for qid in ids]
     scores = np.array(pairs, dtype=np.float64).T  # [2, questions]
     exact, f1 = scores
     answerable = np.array([bool(answers[qid]) for qid in ids])
@@ -79,7 +79,7 @@ def evaluate(
     return result | best_scores(exact, f1, answerable, answered, probabilities, order)
 
 
-def question_scores(answers: Iterable[str], prediction: str, normalize: Callable[[str], str]) -> tuple[float, float]:
+def question_scores(answers: Iterable[str], prediction: str) -> tuple[float, float]:
     """Return exact match and F1 of a prediction, the best over the gold answers.
 
     Gold answers that normalise to nothing are dropped; if all are, "" is the gold answer. A text that normalises to

@@ -13,18 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from convinse.config import parse_config
-from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.records.evidence import SOURCES, Evidence
-from convinse.support.checksums import sha256
-from convinse.wikipedia.build import build
-from convinse.wikipedia.stored_pages import Embedding
-from recipes.embedded.wikidata import knowledge_base
-from recipes.sources import needed, records
+from recipes.built_sources import CONVQUESTIONS, SAVED, build_sources
+from recipes.sources import records
 
-SAVED = ("wikipedia-pages", "pages_with_qid.jsonl.gz")
-INTRODUCTIONS = ("wikipedia-intros", "pages_wd27k.jsonl.gz")  # of the items of wikidata-27k
-CONVQUESTIONS = ("convquestions", "val_wd27k.json.gz")  # its conversations over wikidata-27k
 SEED = 5
 
 
@@ -49,21 +42,6 @@ def convquestions(data: Path) -> list[str]:
         if turn["one_hop"] and turn["label_agrees"] is not False:
             one_hop.append(f"{seed['label']} {turn['question']}")
     return first + one_hop
-
-
-def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vectors: str = "") -> dict[str, str]:
-    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration."""
-    file, titles = needed(data, *pages), data / "wikipedia-pages" / "title2qid.tsv.gz"
-    embedding = None
-    if vectors:
-        encoder = BiEncoder(vectors)
-        embedding = Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
-    with closing(knowledge_base(data, work)) as kb:
-        ids = [sha256(file)[:12], *([embedding.model[:12]] if embedding else [])]
-        dump = work / f"wikidata-27k-pages-{'-'.join(ids)}.db"
-        if not dump.is_file():
-            build(file, dump, titles=titles if titles.is_file() else None, embedding=embedding)
-        return {"kb_path": str(kb.path), "ers_wikipedia_dump": str(dump)}
 
 
 class Candidates(NamedTuple):

@@ -3,7 +3,7 @@
     bash run.sh bench live
 
 The interfaces of Wikidata are those of the tests' server (tests/live_world.py), over wikidata-27k, in a process of its own. Conversations
-are those of `bench conversations`, over facts alone; every one of them meets a source that knows nothing yet. A turn is the same if both
+are those of the part `convquestions` of `bench results`, over facts alone; every one of them meets a source that knows nothing yet. A turn is the same if both
 give the same best answer, or both abstain. The names of properties are those of wikidata-27k on both sides; `--snapshot-properties` leaves
 the live source those that ship, which is what users have. The own cost of a turn is what it takes beyond the requests and the embedded engine.
 """
@@ -27,13 +27,13 @@ from convinse.question_understanding.base import history_turn
 from convinse.records.conversation import Conversation, Turn
 from convinse.resources import Resources
 from convinse.support.web import WebSession
+from recipes.built_sources import CONVQUESTIONS, is_right
 from recipes.embedded.wikidata import knowledge_base, wikidata_27k
 from recipes.sources import needed
 
-from .candidates import CONVQUESTIONS
-from .conversations import each_wording_once, is_right
 from .harness import Bench, Figures, Spec, note, run
 from .timing import percentile
+from .wikidata_sets import each_wording_once
 
 HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
 _TURNS = 5  # of a conversation

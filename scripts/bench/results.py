@@ -1,6 +1,9 @@
-"""How many questions the embedded conversations' pipeline answers right: by sources, domains, parts and kinds of questions.
+"""How many questions are answered right, by sets of questions, sources, domains and kinds.
 
     bash run.sh bench results [--parts PART] [--work DIR]
+
+`sources` to `understanding` are of the embedded conversations; the other parts are sets of their own, with wikidata-27k, saved pages or
+files (`answer_sets.py`, `wikidata_sets.py`).
 
 Runs of the pipeline with `config.yml` (the embedded reader), `small.yml` (the embedded model alone) and `lexical.yml` (its rewrite head alone),
 of which the tables show what their `metrics.json` have. Intervals are of 95 %, by bootstrap over conversations. With --work the runs stay in the folder, and what is
@@ -9,7 +12,7 @@ finished there is not run again unless the code changed.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from convinse.config import load_config
 from convinse.experiment import run_experiment
@@ -18,11 +21,12 @@ from convinse.records.evidence import SOURCES
 from convinse.reports.comparison import interval
 from convinse.scoring.pipeline_runs import measured_turns
 
+from .answer_sets import dialogues, documents, third
 from .harness import Bench, Figures, Spec, note, run
+from .wikidata_sets import HISTORIES, convmix, convquestions, temporal
 
 MODEL, SMALL, NO_MODEL = "config.yml", "small.yml", "lexical.yml"
 ALL = "_".join(SOURCES)
-HISTORIES = {"gold": True, "predicted": False}  # of earlier turns -> whether their gold answers count
 NATURAL, FRESH = "natural", "natural-fresh"
 UNDERSTANDING = ("slots", "nc_init", "nc_prev", "nc_init_prev", "nc_all")
 # kind of a natural question -> in words; docs/snapshot.md has an example of each
@@ -53,7 +57,9 @@ def measured(
     config = load_config(
         configuration, name=name, output_path=str(bench.cache), ers_cache_path=str(bench.cache / "cache"), **settings
     )
-    done = run_experiment(config, sources, use_gold_answers=HISTORIES[history], limit=bench.size, quiet=True, part=part)
+    done = run_experiment(
+        config, sources, use_gold_answers=HISTORIES[history], limit=bench.size.limit, quiet=True, part=part
+    )
     turns = list(measured_turns(done.path / TURNS))
     figure = interval([turn.turn["p_at_1"] for turn in turns], [turn.group for turn in turns])
     abstained, unanswerable = done.metrics["abstained"], done.metrics["unanswerable"]
@@ -133,8 +139,22 @@ _PARTS = {
     "sources": sources_part, "groups": groups_part, "histories": histories_part, "natural": partial(natural_part, part=NATURAL),
     "fresh": partial(natural_part, part=FRESH),
     "understanding": understanding_part,
+    "third": third, "documents": documents, "dialogues": dialogues, "convquestions": convquestions, "convmix": convmix, "temporal": temporal,
 }  # fmt: skip
-SPEC = Spec("results", __doc__, _PARTS, (3, None, None), prepare=lambda bench: bench.need("scipy"))
+
+
+class Size(NamedTuple):
+    """How much is answered; None for all."""
+
+    limit: int | None = None  # conversations of a set
+    groups: int | None = None  # of ConvQuestions, each in two versions
+    convmix: str = "all"  # or `items`: conversations about an item of wikidata-27k; or `trial`
+    timed: int | None = None  # temporal questions that are looked at
+    put: int | None = None  # those that are put
+
+
+_SIZES = (Size(3, 1, "trial", 100, 20), Size(groups=15, convmix="items", put=400), Size())
+SPEC = Spec("results", __doc__, _PARTS, _SIZES, prepare=lambda bench: bench.need("scipy"))
 
 if __name__ == "__main__":
     run(SPEC)

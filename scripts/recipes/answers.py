@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.candidates import INTRODUCTIONS, build_sources
-from bench.conversations import is_right
 from convinse.cli.documents import update_index
 from convinse.config import Config, load_config, resolve
 from convinse.documents.index import RANKER as DOCUMENTS
@@ -50,6 +48,7 @@ from convinse.training.answer_ranking import (
 )
 from convinse.training.conditional_logit import Choice
 from convinse.training.conversations import grouped_turns
+from recipes.built_sources import INTRODUCTIONS, build_sources, is_right
 from recipes.collections import collections, is_right_in_words
 from recipes.figures import write_table
 from recipes.sources import needed, shared_data

@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from bench.conversations import is_right
 from convinse.config import load_config, project_root
 from convinse.experiment import read_part
-from convinse.formats.sources.wikitablequestions import unescape
 from convinse.heterogeneous_answering.candidates import number_in_words
 from convinse.language.language import english
 from convinse.language.text import fold
@@ -29,11 +27,12 @@ from convinse.records.evidence import Entity
 from convinse.records.literals import is_item
 from convinse.records.written_values import value_at
 from convinse.scoring.extractive import normalize
+from recipes.built_sources import is_right
 from recipes.embedded.negatives import part_of
 from recipes.embedded.reading import ARTICLES, titled_rows
 from recipes.embedded.spans import untokenised
 from recipes.embedded.tables import read_tables
-from recipes.sources import records
+from recipes.sources import records, unescaped_field
 
 _PAGES = project_root() / "scripts" / "recipes" / "snapshot" / "pages"
 _OF_AN_ARTICLE = 30  # questions
@@ -170,7 +169,7 @@ def _sheets(data: Path, folder: Path) -> Iterator[FileCollection]:
     by_file: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     for _, question, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
         if "|" not in answer:
-            by_file[context].append(FileQuestion(unescape(question), (unescape(answer),), context))
+            by_file[context].append(FileQuestion(unescaped_field(question), (unescaped_field(answer),), context))
     tables = [table for table in read_tables(data) if part_of("tables", table[1]["context"]) == "dev"]
     for number, (title, table) in enumerate(chance.sample(tables, _SHEETS)):
         text = io.StringIO()

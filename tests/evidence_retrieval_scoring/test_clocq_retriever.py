@@ -194,11 +194,8 @@ def test_the_keywords_of_convinse_work(make):
         retriever.retrieve_evidences(text=QUESTION, sources=["kb"])
     )
     assert retriever.retrieve_KB_facts(structured_representation=QUESTION) == retriever.retrieve_KB_facts(QUESTION)
-    assert retriever.retrieve_wikipedia_evidences(question_entity_id="Q44578")
     wikipedia = retriever.wikipedia
     assert wikipedia.retrieve_wp_evidences(question_entity_id="Q44578") == wikipedia.retrieve_wp_evidences("Q44578")
-    with pytest.raises(TypeError, match="which are one argument"):
-        retriever.retrieve_KB_facts(text="a", structured_representation="b")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring import wikipedia_retriever
-from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
+from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever, wikipedia_retriever
 from convinse.records.evidence import check_evidence
 from convinse.wikipedia import page as pages
 from convinse.wikipedia.dump import write_dump

@@ -53,9 +53,3 @@ def test_stop_words_of_languages_of_which_nothing_else_is_known():
     words = {"de": "und", "pl": "że", "fr": "où", "es": "ya"}
     assert all(word in stop_words(language) for language, word in words.items())
     assert stop_words("mul") == frozenset()
-
-
-def test_a_year_has_words():
-    years = {"1984": "nineteen eighty four", "1917": "nineteen seventeen", "2020": "twenty twenty"}
-    assert {year: english().names.spoken(year) for year in years} == years
-    assert not any(map(english().names.spoken, ("1905", "1900", "84", "19845", "year", "")))

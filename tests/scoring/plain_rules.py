@@ -11,11 +11,9 @@ def columns(questions):
     return tuple({f"q{number}": part for number, part in enumerate(parts)} for parts in zip(*questions, strict=True))
 
 
-def words(text, articles=True):
+def words(text):
     text = "".join(character for character in text.lower() if character not in string.punctuation)
-    if articles:
-        text = without_articles(text)
-    return text.split()
+    return without_articles(text).split()
 
 
 def without_articles(text):
@@ -56,14 +54,14 @@ def mrqa(answers, predictions):
     return {"exact_match": 100.0 * exact / total, "f1": 100.0 * score / total}
 
 
-def squad2(answers, predictions, na_probs=None, threshold=1.0, articles=True):
+def squad2(answers, predictions, na_probs=None, threshold=1.0):
     """SQuAD 2.0; with `answers` of None or nothing for unanswerable questions."""
     exact, score = {}, {}
     for qid, accepted in answers.items():
         if qid not in predictions:
             continue
-        golds = [words(gold, articles) for gold in accepted or () if words(gold, articles)] or [[]]
-        predicted = words(predictions[qid], articles)
+        golds = [words(gold) for gold in accepted or () if words(gold)] or [[]]
+        predicted = words(predictions[qid])
         exact[qid] = max(float(predicted == gold) for gold in golds)
         score[qid] = max(f1(predicted, gold) if predicted and gold else float(predicted == gold) for gold in golds)
     result = {}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from case_tables import each_case
-from convinse.scoring.klue_mrc import character_f1, evaluate, klue_em, klue_rouge_w
+from convinse.scoring.klue_mrc import evaluate
 from convinse.support.errors import ScoringError
 
 KOREAN = st.lists(st.sampled_from(["한국", "한국은", "《책》", "the", "2020년", "?", "A"]), max_size=3).map(" ".join)
@@ -67,46 +67,20 @@ def test_questions_that_cannot_be_scored(case):
         evaluate(case["predictions"], case["references"])
 
 
-@given(QUESTIONS, st.sampled_from([0.1, 0.5, 1.0]), st.booleans())
-def test_the_same_as_the_plain_rules(questions, threshold, keep_articles):
-    result = evaluate(*both(questions), threshold, keep_articles=keep_articles)
+@given(QUESTIONS, st.sampled_from([0.1, 0.5, 1.0]))
+def test_the_same_as_the_plain_rules(questions, threshold):
+    result = evaluate(*both(questions), threshold)
     golds, texts, probabilities = plain_rules.columns(questions)
-    assert result == plain_rules.squad2(golds, texts, probabilities, threshold, not keep_articles)
+    assert result == plain_rules.squad2(golds, texts, probabilities, threshold)
 
 
 @given(QUESTIONS, st.randoms(use_true_random=False))
 def test_in_range_and_whatever_the_order_of_references_and_answers(questions, shuffler):
     predictions, references = both(questions)
-    result = evaluate(predictions, references, char_f1=True, rouge_w=True)
+    result = evaluate(predictions, references)
     assert all(0.0 <= value <= 100.0 for name, value in result.items() if not name.endswith("total"))
     shuffled = [
         {**item, "answers": {"text": [answer["text"] for answer in reversed(item["answers"])]}}
         for item in shuffler.sample(references, len(references))
     ]
-    assert evaluate(predictions, shuffled, char_f1=True, rouge_w=True) == pytest.approx(result)
-
-
-@each_case("extractive_scores", "characters")
-def test_character_f1_by_hand(case):
-    assert character_f1(case["characters"], case["gold"]) == pytest.approx(case["f1"])
-
-
-@each_case("extractive_scores", "baseline")
-def test_measures_of_klues_baseline_by_hand(case):
-    text, gold = case["baseline"], case["gold"]
-    assert (klue_em(text, gold), klue_rouge_w(text, gold)) == (case["em"], pytest.approx(case["rouge_w"]))
-
-
-def test_further_measures_are_off_by_default_and_follow_the_groups_and_the_threshold():
-    predictions = [prediction("a", "삼성전자가", 0.2), prediction("b", "없음", 0.8), prediction("c", "가", 0.8)]
-    references = [reference("a", "삼성전자"), reference("b", unanswerable=True), reference("c", "가")]
-    plain = evaluate(predictions, references)
-    assert len(plain) == 13
-    more = evaluate(predictions, references, 0.5, char_f1=True, rouge_w=True)
-    assert more["char_f1"] == pytest.approx(100 * (8 / 9 + 1 + 0) / 3)
-    assert more["HasAns_char_f1"] == pytest.approx(100 * 4 / 9)
-    assert more["klue_rouge_w"] == pytest.approx(100 * (8 / 9 + 1 + 0) / 3)
-    assert (more["klue_em"], more["NoAns_klue_em"]) == (pytest.approx(100 / 3), 100.0)
-    assert set(evaluate(predictions, references, char_f1=True)) - set(plain) == {
-        "char_f1", "HasAns_char_f1", "NoAns_char_f1"
-    }  # fmt: skip
+    assert evaluate(predictions, shuffled) == pytest.approx(result)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from case_tables import each_case
-from convinse.scoring.extractive import normalize, normalize_keeping_articles, overlap_f1
+from convinse.scoring.extractive import normalize, overlap_f1
 from convinse.scoring.mrqa import evaluate, macro_average
 from convinse.support.errors import ConvinseError, ScoringError
 
@@ -27,7 +27,6 @@ def test_a_normalised_text_normalises_to_itself(case):
 @given(st.text(alphabet=st.sampled_from("aAnNtThHeE _-—'’.,!\t\u00a0\u3000İß한《é5"), max_size=30))
 def test_normalisation_is_the_plain_one(text):
     assert normalize(text).split() == plain_rules.words(text)
-    assert normalize_keeping_articles(text).split() == plain_rules.words(text, articles=False)
 
 
 @each_case("extractive_scores", "overlap")

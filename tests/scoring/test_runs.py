@@ -1,4 +1,4 @@
-"""Finished runs: read and paired by their questions, compared (`evaluate compare`), and written for TREC's tools."""
+"""Finished runs: read and paired by their questions, compared (`evaluate compare`)."""
 
 import json
 import math
@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from convinse.scoring.convqa import MEASURES
 from convinse.scoring.pipeline_runs import check_same_questions, measured_turns, run_name
 from convinse.scoring.significance import compare, p_value
-from convinse.scoring.trec import document_id, write_trec
-from convinse.support.errors import DataError, DependencyError, OutputError, ScoringError
-from finished import conversation, evidence, turn
+from convinse.support.errors import DataError, DependencyError, ScoringError
+from finished import conversation, turn
 from refusals import refused
-from written import names, write, write_lines
+from written import write, write_lines
 
 needs_scipy = pytest.mark.skipif(find_spec("scipy") is None, reason="needs the extra ir")
 
@@ -151,80 +150,6 @@ def test_questions_of_one_conversation_do_not_make_a_difference_certain():
     assert (wordings["p_value"], wordings["p_value_groups"]) == (within["p_value"], 1.0)
     apart = compare(*runs([0] * 10, [1] * 10))["p_at_1"]
     assert apart["p_value"] == apart["p_value_groups"] == within["p_value"]
-
-
-# --- TREC
-
-RIGHT, WRONG, OTHER = evidence("right", "Q2", "Q1"), evidence("wrong", "Q2"), evidence("other")
-
-
-def ids(*evidences):
-    return [document_id(one) for one in evidences]
-
-
-def columns(path, first, last):
-    return [line.split()[first:last] for line in Path(path).read_text().splitlines()]
-
-
-def two_runs():
-    """The first finds the answer at rank 2 and never; the second at rank 1 and has no evidence for q2."""
-    first = conversation("c", turn("q1", evidences=[WRONG, RIGHT]), turn("q2", evidences=[OTHER]))
-    second = conversation("c", turn("q1", evidences=[RIGHT, OTHER, WRONG]), turn("q2"))
-    return [write_lines("results/one/kb/turns.jsonl", first), write_lines("results/two/kb/turns.jsonl", second)]
-
-
-def test_the_id_of_a_document_is_made_of_its_source_and_text():
-    assert document_id(RIGHT) == document_id({**evidence("right"), "score": 3.5})
-    assert len({*ids(RIGHT, WRONG, evidence("right", source="text"))}) == 3
-    assert document_id(evidence("x", source="infobox")) == document_id(evidence("x", source="info"))
-    assert document_id(RIGHT) == "kb-77dca6f36cf069af"  # in earlier files, too
-
-
-def test_runs_and_the_qrels_of_them_all():
-    assert write_trec(two_runs(), Path("trec")) == {
-        "qrels": "trec/qrels.txt", "num_questions": 2, "num_judged": 4, "num_relevant": 1,
-        "runs": {"one-kb": "trec/one-kb.run.txt", "two-kb": "trec/two-kb.run.txt"},
-    }  # fmt: skip
-    right, wrong, other = ids(RIGHT, WRONG, OTHER)
-    assert columns("trec/one-kb.run.txt", 0, 6) == [
-        ["q1", "Q0", wrong, "1", "2", "one-kb"], ["q1", "Q0", right, "2", "1", "one-kb"],
-        ["q2", "Q0", other, "1", "1", "one-kb"],
-    ]  # fmt: skip
-    ranked = [[right, "1", "3"], [other, "2", "2"], [wrong, "3", "1"]]
-    assert columns("trec/two-kb.run.txt", 2, 5) == ranked
-    judged = [["q1", "0", right, "1"], ["q1", "0", wrong, "0"], ["q1", "0", other, "0"], ["q2", "0", other, "0"]]
-    assert sorted(columns("trec/qrels.txt", 0, 4)) == sorted(judged)
-
-
-def test_an_evidence_is_relevant_when_its_entities_of_one_run_hold_an_answer():
-    knows = write_lines("knows.jsonl", conversation("c", turn("q", evidences=[evidence("same", "Q1")])))
-    knows_not = write_lines("not.jsonl", conversation("c", turn("q", evidences=[evidence("same", "Q3")])))
-    for paths in ([knows, knows_not], [knows_not, knows]):
-        assert write_trec(paths, Path("trec"), force=True)["num_relevant"] == 1
-        assert columns("trec/qrels.txt", 3, 4) == [["1"]]
-
-
-def test_files_are_replaced_only_by_force_and_never_by_halves():
-    paths = two_runs()
-    write_trec(paths, Path("trec"))
-    Path("trec/qrels.txt").write_text("mine")
-    refused(OutputError, lambda: write_trec(paths, Path("trec")), "exists already; --force replaces it")
-    paths[1].write_text(paths[1].read_text() + "half")
-    refused(DataError, lambda: write_trec(paths, Path("trec"), force=True), "turns.jsonl:2: not valid JSON")
-    assert Path("trec/qrels.txt").read_text() == "mine"
-    assert names("trec") == ["one-kb.run.txt", "qrels.txt", "two-kb.run.txt"]
-
-
-def test_runs_without_names_of_their_own_are_refused():
-    path = write_lines("results/one/kb/turns.jsonl", conversation("c", turn("a b")))
-    words = "a run of the name 'one-kb' is given already"
-    refused(ScoringError, lambda: write_trec([path, path], Path("trec")), words)
-    refused(DataError, lambda: write_trec([path], Path("trec")), "question 'a b': white space in a question_id")
-
-
-def test_a_question_without_evidence_in_any_run_is_judged_all_the_same():
-    write_trec([write_lines("a.jsonl", conversation("c", turn("q")))], Path("trec"))
-    assert columns("trec/qrels.txt", 0, 4) == [["q", "0", "none", "0"]] and columns("trec/a.run.txt", 0, 6) == []
 
 
 def test_without_scipy_one_line_says_how_to_get_it(monkeypatch):

@@ -1,1 +1,1 @@
-"""The MultiQA format: reading of all dialects, writing of the published one, validation."""
+"""The MultiQA format: reading, writing, validation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dialects import CANDIDATES, TYPES, Json
+from .spelling import CANDIDATES, TYPES, Json
 
 
 def candidates(question: Json) -> list[Json]:

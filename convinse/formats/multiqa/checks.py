@@ -1,6 +1,6 @@
 """Cross-checks that no schema can make: whether offsets, tokens and numbers agree with the documents.
 
-They work on documents as in the file, whatever the dialect, so that paths are those of the file. A fault makes a value
+They work on documents as in the file, whatever the spelling, so that paths are those of the file. A fault makes a value
 unusable. A note is a difference in spelling only: data sets with aliases give an answer's main spelling (lower case in
 WikiHop, another case in TriviaQA) at the place of another spelling.
 """
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..tokens import normalize
-from .dialects import Json, is_placed
 from .schema import Fault
+from .spelling import Json, is_placed
 
 NOTE = "note"  # the rule of a difference that does no harm
 _SHOWN = 60  # characters of a text in a message
@@ -66,7 +66,7 @@ def _tokens(path: str, tokens: list[Any], text: str) -> Iterator[Fault]:
 
 def _instances(path: str, value: Any) -> Iterator[tuple[str, Json]]:
     # all objects with a place, at any depth, except in metadata, which is free
-    if isinstance(value, dict) and value.keys() & {"start_byte", "doc_id", "doc_ind"}:
+    if isinstance(value, dict) and value.keys() & {"start_byte", "doc_id"}:
         yield path, value
     elif isinstance(value, dict):
         for key, part in value.items():
@@ -78,12 +78,11 @@ def _instances(path: str, value: Any) -> Iterator[tuple[str, Json]]:
 
 
 def _instance(path: str, instance: Json, documents: list[Json]) -> Iterator[Fault]:
-    key = "doc_id" if "doc_id" in instance else "doc_ind"
-    number, part, start = (instance.get(name) for name in (key, "part", "start_byte"))
+    number, part, start = (instance.get(name) for name in ("doc_id", "part", "start_byte"))
     if type(number) is not int:
         return
     if number >= len(documents):
-        yield Fault(f"{path}.{key}", f"{number} is not a document: the context has {len(documents)}, from 0 on", "")
+        yield Fault(f"{path}.doc_id", f"{number} is not a document: the context has {len(documents)}, from 0 on", "")
         return
     whole = documents[number].get(part or "")
     if not isinstance(whole, str):
@@ -121,7 +120,7 @@ def _placed_tokens(document: Json, part: Any) -> list[Any]:
 
 
 def _token_span(instance: Json) -> list[int] | None:
-    span: list[int] | None = instance.get("token_inds", instance.get("start_end_tokens"))
+    span: list[int] | None = instance.get("token_inds")
     return span if span and all(type(index) is int for index in span) else None
 
 

@@ -13,8 +13,8 @@ import msgspec
 from ...support.errors import DataError
 from ...support.jsonlines import encoded, read_documents, writing
 from .answers import is_answered
-from .dialects import Json, respelled
 from .schema import faults
+from .spelling import Json, respelled
 
 VERSION = "0.1.0"  # of the format
 CONTEXTS, QUESTIONS, ANSWERED = "number_of_contexts", "number_of_qas", "number_of_qas_with_gold_answers"
@@ -34,12 +34,12 @@ def read_header(path: Path) -> Json:
 
 
 def read_entries(path: Path) -> Iterator[Json]:
-    """Read the contexts of a file in any dialect, in the published spelling. Raises `DataError`."""
+    """Read the contexts of a file in the published spelling. Raises `DataError`."""
     for number, (line, document) in enumerate(read_documents(path)):
         if number or not is_header(document):
             for fault in faults(document, "entry"):
                 raise DataError(f"{path}:{line}: {fault.path}: {fault.reason}")
-            yield respelled(document, set())
+            yield respelled(document)
 
 
 def is_header(document: Any) -> bool:
@@ -63,7 +63,7 @@ def counted(header: Json, counts: Counter[str]) -> Json:
 def write(path: Path, header: Json, entries: Iterable[Json]) -> Counter[str]:
     """Write a file of contexts in the published spelling, JSON lines; `.gz` is packed. Returns the numbers in its header.
 
-    Reading the file and writing it again gives the same bytes. Raises `OutputError`.
+    Raises `OutputError`.
     """
     counts: Counter[str] = Counter()
     # the header comes first and is known last; the file without a name is on the same disk, so that no other fills up

@@ -1,8 +1,8 @@
 """Neutral records as MultiQA contexts, with tokens and instances.
 
 An answer becomes an extractive candidate, unless its extras have a `type` (`yesno`, `generated_text`, `date`, `number`).
-Places of the record are used; spans without a place are searched for on token borders. If a question has
-`multiqa_answers` (see `to_neutral`), these are filled with the places. Other keys that MultiQA does not have are left out.
+Places of the record are used; spans without a place are searched for on token borders. Keys that MultiQA does not have are
+left out.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from ..marked_documents import several_documents
 from ..neutral import NeutralAnswer, NeutralQuestion, NeutralRecord, NeutralSpan, question_id
 from ..records import merged
 from ..tokens import TokenizedText
-from .answers import spellings
 from .checks import letters
-from .dialects import CANDIDATES, OBJECTS, Json
 from .schema import fits
-from .to_neutral import SHAPE, TYPE, EntryRecord
+from .spelling import CANDIDATES, Json
+from .to_neutral import TYPE, EntryRecord
 
 NOT_THERE = "places without their text (left out)"
 NOT_FOUND = "questions without an answer in the documents"
@@ -78,6 +77,11 @@ class _Parts:
         end = span.start + len(there.rstrip()) - 1
         return self.instance(span.document, span.part, start, end) if start <= end else None
 
+    def holds(self, instance: Json) -> bool:
+        part = self.texts.get((instance.get("doc_id"), instance.get("part")))
+        start, text = instance.get("start_byte"), instance.get("text")
+        return part is not None and type(start) is int and text is not None and part.text.startswith(text, start)
+
     def find(self, answer: str) -> list[Json]:
         # on token borders, in all parts
         if answer not in self._instances:
@@ -96,8 +100,6 @@ def _with_extras(kind: str, members: Json, extras: Json) -> Json:
 
 
 def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> Json:
-    extras = dict(question.extras)
-    shape = extras.pop(SHAPE, None) if fits("question", "answers", extras.get(SHAPE)) else None
     located: list[tuple[NeutralAnswer, list[Json]]] = []
     for answer in question.answers:
         places = [parts.at(span) for span in answer.spans]
@@ -116,11 +118,12 @@ def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) ->
         "question_tokens": [
             list(token) for token in (TokenizedText(question.text).tokens if tokens is None else tokens)
         ],
-        "answers": _filled(shape, located, parts) if isinstance(shape, dict) else _answers(question, located, parts),
+        "answers": _answers(question, located, parts),
     }
+    extras = question.extras
     supporting = extras.get("supporting_context")
-    if supporting and fits("question", "supporting_context", supporting):
-        extras["supporting_context"] = [_moved(instance, parts) for instance in supporting]
+    if supporting and fits("question", "supporting_context", supporting):  # another format may have moved the texts
+        extras = {**extras, "supporting_context": [place for place in supporting if parts.holds(place)]}
     return _with_extras("question", members, extras)
 
 
@@ -159,43 +162,3 @@ def _value(kind: str, text: str) -> Any:
         except msgspec.DecodeError:
             return None
     return None if kind == "yesno" and text not in ("yes", "no") else text
-
-
-def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[Json]]], parts: _Parts) -> Any:
-    # `multiqa_answers` with the instances that spell the answer or an alias
-    places: dict[str, dict[tuple[Any, ...], Json]] = {}
-    for _, instances in located:
-        for instance in instances:
-            key = (instance["doc_id"], instance["part"] == "text", instance["start_byte"], len(instance["text"]))
-            places.setdefault(letters(instance["text"]), {})[key] = instance
-
-    def fill(value: Any) -> Any:
-        if isinstance(value, list):
-            return [fill(part) for part in value]
-        if not isinstance(value, dict):
-            return value
-        filled = {key: fill(part) if key in OBJECTS else part for key, part in value.items()}
-        if extractive := filled.get("extractive"):
-            forms = dict.fromkeys(map(letters, spellings(extractive)))
-            spelled = [place for form in forms for place in places.get(form, {}).values()]
-            extractive["instances"] = spelled or parts.find(extractive.get("answer") or "")
-        return filled
-
-    return fill(shape)
-
-
-def _moved(instance: Json, parts: _Parts) -> Json:
-    # a supporting sentence at its new place; without a place if it is not found
-    text, start, place = (
-        instance.get("text"),
-        instance.get("start_byte"),
-        (instance.get("doc_id"), instance.get("part")),
-    )
-    is_place = type(start) is int and place in parts.texts
-    if text is None or (is_place and parts.texts[place].text.startswith(text, start)):
-        return instance
-    rest = {key: value for key, value in instance.items() if key not in ("doc_id", "part", "start_byte", "token_inds")}
-    for (number, name), part in parts.texts.items():
-        if text in part.text:
-            return {"doc_id": number, "part": name, "start_byte": part.text.index(text), **rest}
-    return rest

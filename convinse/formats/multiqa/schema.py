@@ -1,6 +1,6 @@
 """The JSON schemas of MultiQA files and the faults that they find.
 
-`schema.json` describes all readable documents as they stand in files, in both dialects, so that the path of a fault is a
+`schema.json` describes all readable documents as they stand in files, in both spellings of answers, so that the path of a fault is a
 path in the file. Unknown keys are allowed. `published.json` is the published schema of a context in other words: the
 published spelling, and no further keys.
 """

@@ -1,7 +1,7 @@
 """MultiQA contexts as the neutral records that all formats share; `from_neutral` is the way back.
 
-Neutral answers are strings with places. Types, lists, choices and aliases go into the question's `multiqa_answers`: the
-`answers` of MultiQA without instances, which other formats carry beside their keys.
+Neutral answers are strings with places; a type goes into the extras of its answer. Lists and sets become single answers,
+of several choices the right ones are kept.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from ..neutral import NeutralAnswer, NeutralDocument, NeutralPart, NeutralQuesti
 from ..tokens import Token
 from .answers import answers_of, candidates, cannot_answer, spellings, text_of, texts
 from .checks import covered, letters
-from .dialects import CANDIDATES, TYPES, Json, is_placed
+from .spelling import TYPES, Json, is_placed
 
-SHAPE = "multiqa_answers"
 TYPE = "type"  # in the extras of an answer that is not a span: `{"type": "yesno"}`
 _TEXT_PARTS = ("title", "snippet", "text")
-_INSTANCE = frozenset({"doc_id", "part", "start_byte", "text", "token_inds"})
 
 
 class EntryRecord(NeutralRecord, frozen=True):
-    """A neutral record with its context of MultiQA, so that MultiQA to MultiQA changes the dialect only."""
+    """A neutral record with its context of MultiQA, so that MultiQA to MultiQA keeps all that it holds."""
 
     entry: Json | None = None
 
@@ -61,8 +59,6 @@ def _question(question: Json, documents: list[Json]) -> NeutralQuestion:
             answers += _neutral_answers(answer, documents)
             accepted += texts(answer)
     extras = _without(question, "qid", "question", "question_tokens", "answers")
-    if question.get("answers") is not None and not _is_simple(question["answers"]):
-        extras[SHAPE] = _without_instances(question["answers"])
     answer_texts = {answer.text for answer in answers}
     return NeutralQuestion(
         question["qid"],
@@ -106,32 +102,6 @@ def _span(instance: Json, documents: list[Json]) -> NeutralSpan | None:
         if not letters(text) or letters(there) != letters(text):
             return None
     return NeutralSpan(start, there, number, str(part))
-
-
-def _is_simple(answers: Json) -> bool:
-    # neutral records hold everything: different single spans with a place each, in the spelling of the answer
-    if answers == {"open-ended": {"cannot_answer": "yes", CANDIDATES: []}}:
-        return True
-    opened = answers.get("open-ended") or {}
-    if answers.keys() != {"open-ended"} or opened.keys() != {CANDIDATES}:
-        return False
-    simple = [_simple_answer(candidate) for candidate in opened[CANDIDATES] or []]
-    return None not in simple and len(set(simple)) == len(simple)  # formats may join the equal answers of annotators
-
-
-def _simple_answer(candidate: Json) -> str | None:
-    extractive = (candidate.get("single_answer") or {}).get("extractive") or {}
-    answer, instances = extractive.get("answer"), extractive.get("instances") or []
-    if candidate != {"single_answer": {"extractive": {"answer": answer, "instances": instances}}} or len(instances) > 1:
-        return None
-    is_simple = all(instance.keys() <= _INSTANCE and instance.get("text") == answer for instance in instances)
-    return answer if answer and is_simple else None
-
-
-def _without_instances(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_instances(part) for key, part in value.items() if key != "instances"}
-    return [_without_instances(part) for part in value] if isinstance(value, list) else value
 
 
 def _without(value: Json, *names: str) -> Json:

@@ -13,11 +13,9 @@ from ...support.errors import DataError, one_line
 from ...support.jsonlines import decoded, raw_documents
 from ..records import Report
 from .checks import NOTE, check_entry
-from .dialects import OTHER_SPELLINGS, SPELLINGS, Json, respelled
 from .files import ANSWERED, CONTEXTS, QUESTIONS, count, counted, is_header
 from .schema import faults
-
-_KEY_RULES = ("additionalProperties", "falseSchema")  # by which a schema refuses a key
+from .spelling import Json, respelled
 
 
 def validate(path: Path) -> Report:
@@ -38,8 +36,6 @@ def validate(path: Path) -> Report:
         "contexts": check.counts[CONTEXTS],
         "questions": check.counts[QUESTIONS],
         "answered": check.counts[ANSWERED],
-        "dialect": [spelling for spelling in SPELLINGS if spelling in check.seen],
-        "published_dialect": not check.seen & OTHER_SPELLINGS and not check.has_refused_keys,
     }
     return Report(problems, warnings, summary)
 
@@ -47,10 +43,8 @@ def validate(path: Path) -> Report:
 class _Check:
     def __init__(self) -> None:
         self.notes: Counter[str] = Counter()
-        self.seen: set[str] = set()
         self.counts: Counter[str] = Counter()
         self.header: Json = {}
-        self.has_refused_keys = False
         self._lines: dict[str, int] = {}  # of questions by their ids
 
     def faults(self, path: Path) -> Iterator[str]:
@@ -84,7 +78,6 @@ class _Check:
         yield from (f"{fault.path}: {fault.reason}" for fault in refused)
         reported = {(fault.path, fault.rule) for fault in refused}
         for fault in faults(value, "published"):
-            self.has_refused_keys |= fault.rule in _KEY_RULES
             if (fault.path, fault.rule) not in reported:
                 yield f"{fault.path}: {fault.reason} (published schema)"
         if refused:
@@ -92,7 +85,7 @@ class _Check:
             questions = value.get("qas") if isinstance(value, dict) else None
             self.counts[QUESTIONS] += len(questions) if isinstance(questions, list) else 0
             return
-        count(self.counts, respelled(value, self.seen)["qas"])
+        count(self.counts, respelled(value)["qas"])
         for finding in check_entry(value):
             if finding.rule == NOTE:
                 self.notes[f"{finding.path.rpartition('.')[2]}: {finding.reason}"] += 1

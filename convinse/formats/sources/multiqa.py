@@ -14,7 +14,7 @@ from ..multiqa.to_neutral import to_neutral
 
 @register("multiqa")
 class MultiQA(Format):
-    """MultiQA in all dialects (read) and in that of the published schema (written).
+    """MultiQA; written in the spelling of the published schema.
 
     A header of MultiQA is written as it was read, with new counts.
     """

@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.candidates import INTRODUCTIONS, build_sources
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
 from convinse.records.ranked_rows import as_read, spans_as_read
@@ -19,6 +18,7 @@ from convinse.scoring.convqa import has_answer
 from convinse.training.answering import answer_spans
 from convinse.wikipedia.page import sentence_places
 from recipes.answers import kept_turns
+from recipes.built_sources import INTRODUCTIONS, build_sources
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import by_bm25, holds, negatives
 from recipes.embedded.reading import ARTICLES, Asked, merged, titled_rows

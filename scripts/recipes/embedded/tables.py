@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from convinse.formats.sources.wikitablequestions import unescape
 from convinse.records.ranked_rows import ranked_rows
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
 from recipes.embedded.examples import Candidate, Example
@@ -18,7 +17,7 @@ from recipes.embedded.negatives import by_bm25, joined_keys, parts_with_texts
 from recipes.embedded.patterns import slots
 from recipes.embedded.reading import keys_with_reading
 from recipes.embedded.spans import cut, standing, untokenised
-from recipes.sources import records
+from recipes.sources import records, unescaped_field
 
 _CELL = re.compile(r"Cell (\d+) (\d+)")
 # answers that are counted or computed, though a cell may happen to say the same
@@ -164,7 +163,7 @@ def tables(data: Path, seed: int) -> Iterator[Example]:
                 places_of[context, _plain(cell)].append((number, column))
     keys = joined_keys((context, row.text) for context, found in rows.items() for row in found.plain)
     for _, written, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
-        question, gold = unescape(written), _plain(unescape(answer))
+        question, gold = unescaped_field(written), _plain(unescaped_field(answer))
         places = places_of.get((context, gold), ())
         is_computed = _COUNTED.search(question) and _FIGURE.fullmatch(gold)
         if len(places) != 1 or not gold or is_computed or "|" in answer:

@@ -1,4 +1,4 @@
-"""Small MultiQA documents by hand, in both dialects, and random ones."""
+"""Small MultiQA documents by hand, in both spellings, and random ones."""
 
 import json
 
@@ -97,12 +97,7 @@ TOKENS = st.lists(st.tuples(TEXTS, COUNT).map(list), max_size=3)
 INSTANCE = objects(
     doc_id=COUNT, part=TEXTS, start_byte=COUNT, text=TEXTS, token_inds=st.lists(COUNT, min_size=2, max_size=2)
 )
-OTHER_INSTANCE = objects(
-    doc_ind=COUNT, part=TEXTS, start_byte=COUNT, start_end_tokens=st.lists(COUNT, min_size=2, max_size=2)
-)
-EXTRACTIVE = objects(
-    answer=TEXTS, aliases=st.lists(TEXTS, max_size=2), instances=st.lists(INSTANCE | OTHER_INSTANCE, max_size=2)
-)
+EXTRACTIVE = objects(answer=TEXTS, aliases=st.lists(TEXTS, max_size=2), instances=st.lists(INSTANCE, max_size=2))
 VALUES = {
     "extractive": EXTRACTIVE,
     "yesno": st.sampled_from(["yes", "no"]),
@@ -143,7 +138,7 @@ PARTS = {"title": TEXTS, "text": TEXTS, "snippet": TEXTS, "url": TEXTS}
 DOCUMENT = filled(objects(**PARTS, metadata=UNKNOWN, tokens=st.dictionaries(TEXTS, TOKENS, max_size=2)))
 QUESTION = objects(
     question_tokens=TOKENS | st.lists(TEXTS, max_size=2),
-    supporting_context=st.lists(INSTANCE | OTHER_INSTANCE, max_size=2),
+    supporting_context=st.lists(INSTANCE, max_size=2),
     metadata=JSON,
     answers=ANSWERS,
 )
@@ -151,7 +146,7 @@ QUESTION = objects(
 
 @st.composite
 def entries(draw):
-    """A context that the schema allows, in any mix of dialects."""
+    """A context that the schema allows, in any mix of spellings."""
     questions = []
     for number in range(draw(st.integers(0, 2))):
         questions.append({"qid": f"q{number}", "question": draw(TEXTS), **draw(QUESTION)})

@@ -5,16 +5,16 @@ import pytest
 
 from convinse.formats.converters import convert, find_converter, guess_format
 from convinse.formats.mrqa import read_examples
-from convinse.formats.multiqa.answers import answers_of, candidates, is_answered, texts
+from convinse.formats.multiqa.answers import answers_of, candidates, is_answered
 from convinse.formats.multiqa.files import read_entries
 from convinse.formats.multiqa.from_neutral import NOT_THERE
 from convinse.formats.multiqa.validate import validate
 from convinse.formats.squad import read_squad
-from convinse.support.errors import DataError
+from convinse.support.errors import ConfigError, DataError
 from convinse.support.jsonlines import read_lines
 from documentation import block
 from places import DATA
-from written import write, write_lines
+from written import write_lines
 
 
 def as_multiqa(path, name):
@@ -112,22 +112,6 @@ def test_questions_without_answers_are_read(tmp_path, kind):
     assert not is_answered(found["qas"][0]) and "supporting_context" not in found["qas"][0]
 
 
-QAMR = {
-    "id": "s/1/0", "sentence": "Ice is cold and hard.", "question": "What is cold?", "answer": "Ice", "answer_start": 0,
-    "validator_answers": [{"answer": "Ice is cold", "answer_start": 0}, {"answer": "Ice", "answer_start": 0}],
-}  # fmt: skip
-
-
-def test_qamr_has_an_answer_for_each_annotator(tmp_path):
-    alone = {**QAMR, "validator_answers": []}
-    more, of_another = {"id": "s/1/1", "question": "What is hard?"}, {"id": "s/2/0", "sentence": "Ice."}
-    path = write_lines(tmp_path / "a.jsonl", QAMR, {**alone, **more}, {**alone, **of_another})
-    first, second = as_multiqa(path, "qamr")
-    assert [question["qid"] for question in first["qas"]] == ["s/1/0", "s/1/1"]
-    assert places(first["qas"][0]) == [[(0, "text", 0, text)] for text in ("Ice", "Ice is cold", "Ice")]  # by annotator
-    assert (first["id"], second["id"]) == ("s/1", "s/2")
-
-
 WRONG_HOTPOT = r"a\.json:2: no question of HotpotQA: "
 
 
@@ -139,70 +123,12 @@ WRONG_HOTPOT = r"a\.json:2: no question of HotpotQA: "
         ("hotpotqa", HOTPOT, {"question": 3}, f"{WRONG_HOTPOT}.*str"),
         ("hotpotqa", HOTPOT, {"supporting_facts": [["x"]]}, f"{WRONG_HOTPOT}.*length 2"),
         ("hotpotqa", {}, {"_id": "h"}, "the key 'context' is missing"),
-        ("qamr", QAMR, {"answer_start": 4}, r"a\.json:2: id 's/1/0': 'Ice' does not stand at character 4"),
     ],
 )
 def test_fault_of_a_line_names_it(tmp_path, name, good, change, reason):
     path = write_lines(tmp_path / "a.json", good, {**good, **change})
     with pytest.raises(DataError, match=reason):
         convert(path, tmp_path / "out", "multiqa", name, quiet=True)
-
-
-QUESTIONS = (
-    "id\tutterance\tcontext\ttargetValue\n"
-    "nt-1\twho was first?\tcsv/1-csv/1.csv\tAnn\n"
-    "nt-2\twho were the others?\tcsv/1-csv/1.csv\tBob|Cy \\p Co\n"
-    "nt-3\thow many are there?\tcsv/1-csv/1.csv\t3\n"
-)
-TABLE = {
-    "context": "csv/1-csv/1.csv",
-    "title": "Race",
-    "header": ["Rank", "Who"],
-    "rows": [["1", "Ann"], ["2", "Bob"], ["", "Cy | Co"]],
-}
-
-
-def table_questions(folder, tables=True, questions=QUESTIONS):
-    if tables:
-        write_lines(folder / "tables.jsonl.gz", TABLE)
-    return write(folder / "training.tsv", questions)
-
-
-def test_wikitablequestions_become_tables_with_their_cells(tmp_path):
-    (found,) = as_multiqa(table_questions(tmp_path / "data"), "wikitablequestions")
-    (document,) = found["context"]["documents"]
-    assert title_and_text(document) == ("Race", "Rank | Who\n1 | Ann\n2 | Bob\n | Cy | Co")
-    assert document["table"][1] == [{"text": "1"}, {"text": "Ann"}] and found["id"] == "csv/1-csv/1.csv"
-    single, several, count = found["qas"]
-    assert places(single) == [[(0, "text", 15, "Ann")]]
-    assert [texts(answer) for answer in candidates(several)[0]["list"]] == [["Bob"], ["Cy | Co"]]
-    assert places(several) == [[(0, "text", 23, "Bob")], [(0, "text", 30, "Cy | Co")]]
-    assert answers(count) == [{"generated_text": "3"}]
-
-
-def test_tables_of_the_original_release_are_read(tmp_path):
-    path = table_questions(tmp_path / "data", tables=False)
-    table = '"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n'
-    write(tmp_path / "csv" / "1-csv" / "1.csv", table)
-    (found,) = as_multiqa(path, "wikitablequestions")
-    (document,) = found["context"]["documents"]
-    assert document["text"] == 'Rank | Who\n1 | Ann "A"\n2 | Bob B\n3 | Cy | Co'
-    assert document["table"][2] == [{"text": "2"}, {"text": "Bob\nB"}]
-    assert answers(found["qas"][0]) == [{"generated_text": "Ann"}]
-
-
-@pytest.mark.parametrize(
-    ("questions", "reason"),
-    [
-        (QUESTIONS.replace("1.csv\tAnn", "2.csv\tAnn"), "question 'nt-1' is on the table 'csv/1-csv/2.csv'"),
-        (QUESTIONS.replace("\tAnn", ""), r"training\.tsv:2: 3 columns, where the first line names 4"),
-        (QUESTIONS.replace("utterance", "question"), r"training\.tsv:1: no column 'utterance'"),
-    ],
-)
-def test_fault_of_table_questions_is_named(tmp_path, questions, reason):
-    path = table_questions(tmp_path / "data", questions=questions)
-    with pytest.raises(DataError, match=reason):
-        convert(path, tmp_path / "out", "multiqa", "wikitablequestions", quiet=True)
 
 
 # a data set of a user, as in docs/datasets.md -------------------------------------------------------------------------
@@ -227,29 +153,25 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
 # the data sets --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("file", "name"), [("dev.jsonl.gz", "boolq"), ("dev.jsonl.gz", "qamr"), ("training.tsv.gz", "wikitablequestions")]
-)
-def test_published_data_sets_convert(tmp_path, file, name):
-    source = DATA / name / file
+def test_the_published_boolq_converts(tmp_path):
+    source = DATA / "boolq" / "dev.jsonl.gz"
     if not source.is_file():
         pytest.skip(f"{source} is not there")
     with gzip.open(source) as packed:
         (tmp_path / "data").write_bytes(b"".join(islice(packed, 101)))
-    count = 100 if name == "wikitablequestions" else 101
-    if name == "wikitablequestions":
-        (tmp_path / "tables.jsonl.gz").symlink_to(source.parent / "tables.jsonl.gz")
-    assert guess_format(tmp_path / "data") == name
-    assert convert(tmp_path / "data", tmp_path / "multiqa", "multiqa", quiet=True).counts["questions"] == count
+    assert guess_format(tmp_path / "data") == "boolq"
+    assert convert(tmp_path / "data", tmp_path / "multiqa", "multiqa", quiet=True).counts["questions"] == 101
     assert validate(tmp_path / "multiqa").problems == []
     for to in ("mrqa", "squad"):
-        assert convert(tmp_path / "multiqa", tmp_path / to, to, quiet=True).counts["questions"] == count
+        assert convert(tmp_path / "multiqa", tmp_path / to, to, quiet=True).counts["questions"] == 101
     qids = {question.qid for example in read_examples(tmp_path / "mrqa") for question in example.qas}
-    assert len(qids) == count
-    if name == "boolq":
-        labels = [line["answer"] for _, line in read_lines(tmp_path / "data")]
-        assert [
-            answers(question) == [{"yesno": "yes"}]
-            for found in read_entries(tmp_path / "multiqa")
-            for question in found["qas"]
-        ] == labels
+    assert len(qids) == 101
+    labels = [line["answer"] for _, line in read_lines(tmp_path / "data")]
+    found = [question for entry in read_entries(tmp_path / "multiqa") for question in entry["qas"]]
+    assert [answers(question) == [{"yesno": "yes"}] for question in found] == labels
+
+
+@pytest.mark.parametrize("name", ["qamr", "wikitablequestions"])
+def test_a_data_set_of_an_earlier_version_is_refused(name):
+    with pytest.raises(ConfigError, match=f"'{name}' is no longer read; write a converter of your own"):
+        find_converter(name)

@@ -16,16 +16,14 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..config import Config, read_config
-from ..records.evidence import Entity, Evidence, Origin, Row, merge_duplicates
-from ..resources import Resources
-from ..support.errors import NetworkError, one_line
-from ..support.keywords import also_named
-from ..support.mediawiki import until
-from ..wikipedia import page as pages
-from ..wikipedia.api import LinkedItem, MediaWikiApi
+from ...config import Config, read_config
+from ...records.evidence import Entity, Evidence, Origin, Row, merge_duplicates
+from ...resources import Resources
+from ...support.errors import NetworkError, one_line
+from ...support.mediawiki import until
+from ...wikipedia import page as pages
+from ...wikipedia.api import LinkedItem, MediaWikiApi
 
-__path__: list[str] = []  # CONVINSE has the class in a module below this name; see `original`
 _VERSION = 1  # of cached live pages and links; to be raised if the same answers of the API give other values
 _ITEM = re.compile(r"Q[1-9]\d*")
 _LOCKS = 64  # of items, by hash
@@ -67,15 +65,18 @@ class WikipediaRetriever:
         self._recent = lru_cache(maxsize=512)(self._filtered)
         self._locks = [threading.Lock() for _ in range(_LOCKS)]  # so that several threads look an item up once
 
-    @also_named(question_entity_id="item_id")
-    def retrieve_wp_evidences(self, item_id: str) -> list[Evidence]:
+    def retrieve_wp_evidences(self, item_id: str = "", *, question_entity_id: str = "") -> list[Evidence]:
         """Return the evidences of an item's page, without `retrieved_for_entity`; empty without a page.
+
+        `question_entity_id` is CONVINSE's name of `item_id`.
 
         The filters `evr_min_evidence_length`, `evr_max_evidence_length` (characters), `evr_max_entities`, `evr_min_letter_share` and
         `evr_require_entity` are applied here, so that changes need neither a new dump nor a new download.
         """
         try:
-            evidences: list[Evidence] = msgspec.json.decode(self._recent(item_id))  # the cheapest deep copy
+            evidences: list[Evidence] = msgspec.json.decode(
+                self._recent(item_id or question_entity_id)
+            )  # the cheapest deep copy
         except _NoPageError:
             return []
         return evidences

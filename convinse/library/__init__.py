@@ -1,0 +1,1 @@
+"""CONVINSE's import path of its utilities."""

@@ -1,0 +1,213 @@
+"""Sets of questions that answers are judged by and that nothing was chosen by: the third set, questions over files, written dialogues."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from convinse.cli.documents import update_index
+from convinse.config import Config, load_config, project_root
+from convinse.documents.index import settings_over
+from convinse.experiment import read_part
+from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.language.text import fold
+from convinse.pipeline import Pipeline
+from convinse.records.conversation import Conversation, Turn
+from convinse.records.evidence import SOURCES
+from convinse.scoring.convqa import evaluate
+from convinse.scoring.extractive import normalize
+from recipes.built_sources import INTRODUCTIONS, SAVED, build_sources
+
+from .harness import Bench, Figures, note
+
+# -- questions as people type them, over the embedded data, wikidata-27k and saved pages ---------------------------------
+
+_PAGES: dict[str, tuple[str, str] | None] = {"embedded": None, "w27k": INTRODUCTIONS, "pages": SAVED}
+_THIRD_COLUMNS = {
+    "conversations": ("conversations", "{}"),
+    "right": ("right", "{}"),
+    "of": ("num_questions", "{}"),
+    "P@1": ("p_at_1", "{:.3f}"),
+    "Hit@5": ("h_at_5", "{:.3f}"),
+    "presence": ("answer_presence", "{:.3f}"),
+    "calibration error": ("calibration_error", "{:.3f}"),
+}
+
+
+def third(bench: Bench) -> Figures:
+    """Answer the conversations of `--part natural-third` and of third.json; earlier turns count with their predicted answers.
+
+    The questions over wikidata-27k have the introductions of its items, those over saved pages have these.
+    """
+    sets: dict[str, list[Conversation]] = {}
+    for name in _PAGES:
+        config, conversations = _read(bench, name)
+        with Pipeline(config, use_gold_answers=False) as pipeline:
+            sets[name] = pipeline.run(conversations[: bench.size.limit])
+    rows = {name: _figures_of(answered) for name, answered in sets.items()}
+    rows["together"] = _figures_of([conversation for answered in sets.values() for conversation in answered])
+    bench.compare("questions that nothing was chosen by", ("set",), _THIRD_COLUMNS, {(): rows})
+    return rows
+
+
+def _figures_of(conversations: Sequence[Conversation]) -> Figures:
+    """The measures of answered conversations; `right` of `num_questions` have an answer and are answered with it first."""
+    measures = evaluate(conversations)
+    right = sum(bool(turn.get("p_at_1")) for conversation in conversations for turn in conversation["questions"])
+    return {**measures, "conversations": len(conversations), "right": right}
+
+
+def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
+    pages = _PAGES[name]
+    if pages is None:
+        config = load_config("config.yml", ers_use_cache=False)
+        return config, read_part(config, "natural-third")
+    note(f"knowledge base and pages of {name} in {bench.cache} ...")
+    keys = build_sources(bench.folder, bench.cache, pages, "snapshot:model")
+    conversations = read_benchmark(Path(__file__).with_name("third.json"), "convmix")
+    return load_config("wikidata-27k.yml", **keys, ers_use_cache=False), [
+        conversation for conversation in conversations if f"-{name}-" in conversation["conv_id"]
+    ]
+
+
+# -- questions over folders of files ------------------------------------------------------------------------------------
+
+_FILES = project_root() / "tests" / "files"
+_FILE_PARTS = ("choose", "judge", "fresh")
+_FILE_COLUMNS = {
+    "answerable": ("answerable", "{}"), "P@1": ("p_at_1", "{:.3f}"), "citation": ("citation", "{:.3f}"),
+    "unanswerable": ("unanswerable", "{}"), "abstains": ("abstains", "{:.3f}"), "abstains though answerable": ("abstains_wrongly", "{:.3f}"),
+}  # fmt: skip
+
+
+class _Answered(NamedTuple):
+    line: dict[str, Any]  # of questions.jsonl
+    turn: Turn
+
+    @property
+    def is_right(self) -> bool:
+        answers = self.turn["pred_answers"]
+        accepted = {normalize(answer) for answer in self.line["answers"]}
+        return bool(answers) and normalize(answers[0]["answer"]["label"]) in accepted
+
+    @property
+    def is_cited(self) -> bool:
+        place = next(iter(self.turn["pred_answers"][0].get("evidences", ())), None)
+        file = "" if place is None else self.turn["top_evidences"][place]["citation"]["file"]
+        return file.rpartition("/")[2] in self.line["file"]
+
+
+def documents(bench: Bench) -> Figures:
+    """Ask the questions of tests/files, those of each collection by themselves, each with those that come before it.
+
+    Thresholds may be chosen on the part `choose`; nothing is chosen on `judge` and `fresh`. "citation": of the right answers, those whose
+    first evidence is of a file that has it. "abstains": of the questions that the files do not answer.
+    """
+    lines = [json.loads(line) for line in _FILES.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
+    by_id = {line["id"]: line for line in lines}
+    followed = {line["after"] for line in lines if "after" in line}
+    groups: defaultdict[str, list[_Answered]] = defaultdict(list)
+    collections = yaml.safe_load((_FILES / "collections.yml").read_text(encoding="utf-8"))
+    for name, paths in collections.items():
+        folder = bench.cache / name
+        update_index(folder, [project_root() / path for path in paths], "snapshot:model", quiet=True)
+        with Pipeline(load_config("config.yml", **settings_over(folder), ers_use_cache=False)) as pipeline:
+            for line in lines:
+                if line["collection"] == name and line["id"] not in followed:
+                    conversation = [by_id[line["after"]], line] if "after" in line else [line]
+                    turns = pipeline.ask([one["question"] for one in conversation])["questions"]
+                    groups[name] += map(_Answered, conversation, turns)
+    together = [one for answered in groups.values() for one in answered]
+    groups |= {part: [one for one in together if one.line["part"] == part] for part in _FILE_PARTS}
+    rows = {name: _file_figures(answered) for name, answered in {**groups, "together": together}.items()}
+    bench.compare("questions over files", ("set",), _FILE_COLUMNS, {(): rows})
+    return rows
+
+
+def _file_figures(answered: Sequence[_Answered]) -> Figures:
+    answerable = [one for one in answered if one.line["answers"]]
+    unanswerable = [one for one in answered if not one.line["answers"]]
+    right = [one for one in answerable if one.is_right]
+    return {
+        "answerable": len(answerable),
+        "p_at_1": len(right) / max(1, len(answerable)),
+        "citation": sum(one.is_cited for one in right) / max(1, len(right)),
+        "unanswerable": len(unanswerable),
+        "abstains": sum("abstained" in one.turn for one in unanswerable) / max(1, len(unanswerable)),
+        "abstains_wrongly": sum("abstained" in one.turn for one in right) / max(1, len(right)),
+    }
+
+
+# -- written dialogues --------------------------------------------------------------------------------------------------
+
+_DIALOGUE_COLUMNS = {
+    "dialogues": ("dialogues", "{}"),
+    "turns": ("turns", "{}"),
+    "right": ("right", "{:.3f}"),
+    "talk right": ("talk_right", "{:.3f}"),
+    "answers right": ("answers_right", "{:.3f}"),
+}
+
+
+class WrittenTurn(NamedTuple):
+    """What is said, and its right treatment; `tests/dialogues.txt` has the forms."""
+
+    utterance: str
+    treatment: str
+
+
+def _dialogues() -> Iterator[tuple[str, list[WrittenTurn]]]:
+    """The half and the turns of each dialogue."""
+    text = (project_root() / "tests" / "dialogues.txt").read_text(encoding="utf-8")
+    for block in re.split(r"(?m)^= ", text)[1:]:
+        half, *lines = block.strip().splitlines()
+        yield half, [WrittenTurn(*line.split(" -> ")) for line in lines if line.strip()]
+
+
+def _is_treated(turn: Turn, treatment: str) -> bool:
+    """Whether a turn was treated so."""
+    if " + " in treatment:
+        parts = [turn, *turn.get("parts", [])]
+        treatments = treatment.split(" + ")
+        return len(parts) == len(treatments) and all(map(_is_treated, parts, treatments))
+    return any(_is(turn, choice.strip()) for choice in treatment.split(" | "))
+
+
+def _is(turn: Turn, treatment: str) -> bool:
+    if treatment == "ask":
+        return "clarification" in turn
+    if treatment == "unknown":
+        return "abstained" in turn or not (turn["pred_answers"] or "act" in turn or "clarification" in turn)
+    if treatment.startswith("act "):
+        return turn.get("act") == treatment.removeprefix("act ")
+    best = [answer["answer"]["label"] for answer in turn["pred_answers"][:1]]
+    return bool(best) and f" {fold(treatment)} " in f" {fold(best[0])} "
+
+
+def dialogues(bench: Bench) -> Figures:
+    """Dialogues with talk, corrections and questions back; the half `choose` was there to choose by, `judge` to report."""
+    figures: dict[str, Figures] = {}
+    done: list[tuple[str, WrittenTurn, Turn]] = []
+    with Pipeline(load_config("config.yml")) as pipeline:
+        counts = {"choose": 0, "judge": 0}
+        for half, turns in _dialogues():
+            counts[half] += 1
+            session = pipeline.session(SOURCES)
+            done += [(half, turn, session.ask(turn.utterance)) for turn in turns]
+    for half, count in counts.items():
+        right = [(case.treatment, _is_treated(turn, case.treatment)) for part, case, turn in done if part == half]
+        talk = [is_answered for treatment, is_answered in right if treatment.startswith(("act", "ask"))]
+        answers = [is_answered for treatment, is_answered in right if not treatment.startswith(("act", "ask"))]
+        figures[half] = {
+            "dialogues": count,
+            "turns": len(right),
+            "right": sum(is_answered for _, is_answered in right) / len(right),
+            "talk_right": sum(talk) / len(talk),
+            "answers_right": sum(answers) / len(answers),
+        }
+    bench.compare("written dialogues", ("half",), _DIALOGUE_COLUMNS, {(): figures})
+    return figures
