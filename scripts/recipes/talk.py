@@ -2,8 +2,9 @@
 
     PYTHONPATH=scripts python -m recipes.talk --data /path/to/shared/data
 
-Acts are learned from the patterns of `talk.yml`; questions from WikiWebQuestions, CompMix, BoolQ, SimpleQuestions (train), the
-rewrites, and the train part of the embedded conversations. The least probability of an act is chosen on a fifth of them that is
+Acts are learned from the patterns of `talk.yml` and from what people say to an assistant (CLINC150); questions from WikiWebQuestions, CompMix,
+BoolQ, SimpleQuestions (train), the rewrites, the train part of the embedded conversations, SQuAD as keywords and requests, and CLINC150's other
+intents ("how do i change my pin"). The least probability of an act is chosen on a fifth of them that is
 kept apart. Then the model is judged on `tests/cases/acts.yml` and on the questions of ConvQuestions, ConvMix and the snapshot.
 """
 
@@ -27,8 +28,15 @@ from convinse.language.language import english
 from convinse.language.text import fold
 from convinse.support import manifest
 from convinse.support.files import replacing
+from recipes.embedded.requests import as_keywords, as_request
 from recipes.sources import json_lines, records, shared_data
 
+# CLINC150's intents that are acts of talk; those of its domains `small_talk` and `meta` that are neither talk nor questions are left out
+_INTENTS = {
+    "greeting": "greeting", "goodbye": "goodbye", "thank_you": "thanks", "yes": "affirm", "no": "denial", "repeat": "repeat",
+    "what_can_i_ask_you": "help",
+}  # fmt: skip
+_NO_TASKS = ("small_talk", "meta")
 _SAMPLES = 2000  # of an act
 _DRAWS = (1, 1, 3)  # of which the shortest is taken
 _QUESTIONS = 5000  # of a source
@@ -84,6 +92,23 @@ def talk(chance: random.Random, names: Sequence[str], nouns: Sequence[str]) -> I
             draws = (uttered(chance.choice(forms), chance, names, nouns) for _ in range(chance.choice(_DRAWS)))
             text = min(draws, key=len)
             yield (text if act == QUESTION and chance.random() < 0.5 else varied(text, chance)), act
+
+
+def spoken(data: Path, part: str) -> Iterator[Example]:
+    """What people say to an assistant: acts of talk, and what they want done or know."""
+    for record in records(data, "talk", f"clinc-{part}.jsonl.gz"):
+        if record["intent"] in _INTENTS:
+            yield record["text"], _INTENTS[record["intent"]]
+        elif record["domain"] not in _NO_TASKS:
+            yield record["text"], QUESTION
+
+
+def reworded(data: Path, chance: random.Random) -> Iterator[Example]:
+    """Questions of SQuAD as people type them: keywords, requests."""
+    lines = records(data, "reading", "squad11-train.jsonl.gz")
+    asked = [question["question"] for line in lines for question in line.get("qas", ())]
+    for number, question in enumerate(chance.sample(asked, 2 * _QUESTIONS)):
+        yield (as_keywords if number % 2 else as_request)(question, chance), QUESTION
 
 
 def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterator[Example]:
@@ -162,6 +187,9 @@ def report(title: str, model: ActModel, examples: Sequence[Example]) -> None:
 def judge(data: Path, model: ActModel) -> None:
     cases = yaml.safe_load((project_root() / "tests" / "cases" / "acts.yml").read_text(encoding="utf-8"))
     report("unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]])
+    report("CLINC150 val", model, [*spoken(data, "val")])
+    sentences = project_root() / "tests" / "cases" / "requests_typed.txt"
+    report("requests", model, [(line, QUESTION) for line in sentences.read_text(encoding="utf-8").splitlines()])
     parts = ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")
     sets = {part: read_part(Config(), part) for part in parts}
     sets["ConvMix dev"] = list(records(data, "convmix", "dev.json.gz"))
@@ -184,9 +212,10 @@ def main() -> None:
     )
     utterances = list(talk(chance, names, nouns))
     acts = {fold(text) for text, act in utterances if act != QUESTION}
-    model = learned(
-        [*utterances, *(utterance for utterance in questions(data, chance, names) if fold(utterance[0]) not in acts)]
-    )
+    said = [*spoken(data, "train")] * 3
+    acts |= {fold(text) for text, act in said if act != QUESTION}
+    asked = [*questions(data, chance, names), *reworded(data, chance)]
+    model = learned([*utterances, *said, *(utterance for utterance in asked if fold(utterance[0]) not in acts)])
     folder = Path(resolve(TALK_MODEL))
     with replacing(folder / FILE) as temporary:
         temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")
