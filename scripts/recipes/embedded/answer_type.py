@@ -18,7 +18,7 @@ from convinse.training.objective import FitResult
 from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
-from recipes.embedded.requests import as_keywords, as_request
+from recipes.embedded.requests import as_decision, as_keywords, as_request
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
 _AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
@@ -87,12 +87,12 @@ def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> l
 
 
 def in_other_words(questions: Sequence[TypedQuestion], chance: random.Random) -> list[TypedQuestion]:
-    """The questions, and a share of those that do not ask for yes or no once more, as requests and as keywords."""
+    """The questions, and a share of them once more, as requests and as keywords; those for yes or no in other forms of these."""
     made = list(questions)
     for question in questions:
         drawn = chance.random()
-        if drawn < _REQUESTS + _KEYWORDS and YES_NO not in question.classes:
-            reword = as_request if drawn < _REQUESTS else as_keywords
+        if drawn < _REQUESTS + _KEYWORDS:
+            reword = as_decision if YES_NO in question.classes else as_request if drawn < _REQUESTS else as_keywords
             text = reword(question.question, chance)
             made.append(question._replace(question=text, in_full=text))
     return made

@@ -21,6 +21,12 @@ _WHETHER = (
     "does the text say that", "so", "and", "is it right that",
 )  # fmt: skip
 _THING = re.compile(r"(?:what|which|who)(?: is|'s| was| are| were)(?: the| his| her| its| their)? (\w.*)", re.I)
+_NEGATIVES = {
+    "is": "isn't", "are": "aren't", "was": "wasn't", "were": "weren't", "does": "doesn't", "do": "don't", "did": "didn't",
+    "can": "can't", "has": "hasn't", "have": "haven't", "will": "won't", "could": "couldn't", "would": "wouldn't",
+}  # fmt: skip
+_MODALS = ("must", "should", "may", "might", "shall", "need", "could", "would")
+_BEFORE = ("so", "and", "but", "ok", "then")
 _ENDS = ("?", "", "", " please")
 
 
@@ -46,6 +52,19 @@ def as_keywords(question: str, chance: random.Random) -> str:
     if chance.random() < 0.5:
         content = [*asking, *(word for word in content if word not in asking)]
     return _lower(" ".join(content or words), chance)
+
+
+def as_decision(question: str, chance: random.Random) -> str:
+    """A question for yes or no without its verb ("breakfast included?"), as a negative one ("isn't it ..."), or with another verb."""
+    verb, _, rest = question.strip(" ?.!").partition(" ")
+    draw, verb = chance.random(), verb.lower()
+    if draw < 0.35 and verb in ("is", "are", "was", "were", "does", "do", "can", "has", "have"):
+        return f"{_lower(rest, chance)}?"
+    if draw < 0.6 and verb in _NEGATIVES:
+        return f"{_NEGATIVES[verb]} {_lower(rest, chance)}?"
+    if verb in _NEGATIVES and verb not in ("is", "are", "was", "were"):
+        return f"{chance.choice(_MODALS)} {_lower(rest, chance)}{chance.choice(_ENDS)}"
+    return f"{chance.choice(_BEFORE)} {_lower(question, chance)}"
 
 
 def as_statement_asked(statement: str, chance: random.Random) -> str:
