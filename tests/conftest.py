@@ -23,6 +23,7 @@ from convinse.support import web
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence
 from handmade import world, write
+from patience import PATIENCE
 from written import write_lines
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
@@ -37,13 +38,15 @@ def pytest_addoption(parser):
     parser.addoption(
         "--golden-all", action="store_true", help="compare the answers to all embedded questions, which takes minutes"
     )
+    parser.addoption("--all", action="store_true", help="run the slow tests, too, and each writer's twenty kills")
 
 
-def pytest_configure():
+def pytest_configure(config):
     """One thread for each test process: several at once would get in one another's way. Commands that are started hear Ctrl-C.
 
     No cache is the user's own.
     """
+    config.addinivalue_line("markers", "slow: runs with --all only, as `.ci/run` does")
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # it is read when Haystack is imported
     os.environ["XDG_CACHE_HOME"] = HYPOTHESIS_HOME
@@ -51,6 +54,13 @@ def pytest_configure():
         signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     ):  # a shell in the background has it ignored, and that is inherited
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: runs with --all"))
 
 
 def pytest_collection_finish():
@@ -218,7 +228,7 @@ def run_python(start):
 
     def run(code, *arguments):
         process = start(code, *arguments)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
         return output
 

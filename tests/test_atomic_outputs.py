@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import atomic_writers
+from patience import PATIENCE
 
 WRITERS = [*atomic_writers.WRITERS]
 GOES_ON = ["cache"]  # which is done without
@@ -16,7 +17,7 @@ GOES_ON = ["cache"]  # which is done without
 @pytest.mark.parametrize("writer", WRITERS)
 def test_after_any_interruption_an_output_is_the_older_or_the_newer_one(workdir, writer):
     command = [sys.executable, atomic_writers.__file__, writer]
-    driver = subprocess.run(command, capture_output=True, text=True, cwd=workdir, timeout=300, check=False)
+    driver = subprocess.run(command, capture_output=True, text=True, cwd=workdir, timeout=PATIENCE, check=False)
     assert driver.returncode == 0, driver.stderr
     attacks = [json.loads(line) for line in driver.stdout.splitlines()]
     kinds = [kind for kind, *_ in attacks]

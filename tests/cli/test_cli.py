@@ -11,6 +11,7 @@ import pytest
 
 from convinse.cli import develop, main
 from handmade import dump_bytes, world
+from patience import PATIENCE
 from places import ROOT
 from written import json_lines, names, read_json, write
 
@@ -112,7 +113,7 @@ def test_train_all_skips_modules_without_a_base(small, command):
 
 
 def wait_for_lines(path, number, process):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         if path.exists() and path.read_bytes().count(b"\n") >= number:
             return
@@ -138,7 +139,7 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     running = process("pipeline", "kb", "my.yml", kind=subprocess.Popen)
     wait_for_lines(file, 2, running)
     running.send_signal(how)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == status, err
     assert "Traceback" not in err
     if how == signal.SIGINT:

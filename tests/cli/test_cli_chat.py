@@ -16,6 +16,7 @@ from case_tables import cases
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
+from patience import PATIENCE
 from places import ROOT
 from test_pipeline import CONFIG, FixedAnswer, make
 from written import write
@@ -151,7 +152,7 @@ class Terminal:
         self.printed = ""
 
     def read_until(self, words):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while words not in self.printed and time.monotonic() < deadline:
             if select.select([self.master], [], [], 0.5)[0]:
                 self.printed += os.read(self.master, 4096).decode(errors="replace")
@@ -186,4 +187,4 @@ def test_a_conversation_in_a_terminal(terminal):
     terminal.read_until("answers are from kb")
     terminal.read_until(PROMPTS)
     terminal.type(CTRL_D)
-    assert terminal.process.wait(timeout=60) == 0
+    assert terminal.process.wait(timeout=PATIENCE) == 0

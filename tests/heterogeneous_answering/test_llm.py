@@ -17,6 +17,7 @@ from convinse.testing import HeterogeneousAnsweringContract
 from convinse.training.llm_calibration import fitted, train_calibration
 from evidences import evidence
 from model_servers import answers, citing, completion, model_server, shown
+from patience import PATIENCE
 from refusals import refused
 
 CAMERON, WINSLET, TITANIC = ("James Cameron", "Q42574"), ("Kate Winslet", "Q202765"), ("Titanic", "Q44578")
@@ -34,7 +35,7 @@ def turn(question="Who directed Titanic?", evidences=EVIDENCES, **more):
 
 
 def module(url, **keys):
-    settings = {"base_url": url, "model": "m", "timeout": 20.0, **keys}
+    settings = {"base_url": url, "model": "m", "timeout": float(PATIENCE), **keys}
     return LanguageModelAnswering(parse_config({"ha": "llm", "ers_use_cache": False, "ha_llm": settings}))
 
 

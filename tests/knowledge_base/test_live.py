@@ -23,6 +23,7 @@ from handmade import claim, document, q
 from live_world import live_world
 from loopback import cut, ok, silent, status
 from mediawiki import error
+from patience import BUSY, PATIENCE
 from places import SNAPSHOT
 from refusals import refused
 
@@ -42,7 +43,7 @@ def ask(wiki, workdir, monkeypatch):
 
     def answered(*questions, **keys):
         servers = {"ers_wikidata_api": wiki.api, "ers_wikipedia_api": wiki.api, "ers_cache_path": "cache"}
-        settings = {"evs": "bm25", "ha": "entity_voting", "qu_rewriter": None, "live_deadline": 5.0}
+        settings = {"evs": "bm25", "ha": "entity_voting", "qu_rewriter": None, "live_deadline": float(PATIENCE)}
         with Pipeline(load_config("live.yml", **{**servers, **settings, **keys})) as pipeline:
             return pipeline.ask(questions, "kb")["questions"]
 
@@ -185,10 +186,10 @@ def test_a_lasting_fault_is_reported_and_never_cached(ask, wiki, name, place):
 
 
 def test_a_silent_server_ends_with_the_deadline(ask, wiki):
-    wiki.faults = [silent(5)] * 9
+    wiki.faults = [silent(PATIENCE)] * 9
     start = time.monotonic()
     (turn,) = ask(DIRECTOR, live_deadline=0.3)
-    assert time.monotonic() - start < 4 and turn["live"]["failures"]
+    assert time.monotonic() - start < BUSY and turn["live"]["failures"]
 
 
 def test_missing_and_nameless_items_are_requested_once(ask, wiki):

@@ -15,6 +15,7 @@ from convinse.documents.index import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
+from patience import PATIENCE
 from services import ask, begun, exchange, turn_of
 
 MUSEUM = """# Harbour museum
@@ -61,7 +62,7 @@ def on_disk():
 
 
 def wait_until(condition):
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -109,14 +110,14 @@ def test_a_question_waits_for_the_files_before_it_and_others_do_not(server, monk
 
     def slow(*arguments, **options):
         reading.set()
-        assert go.wait(30)
+        assert go.wait(PATIENCE)
         return update(*arguments, **options)
 
     monkeypatch.setattr(uploads, "update", slow)
     path, other = begun(server), begun(server)
     with ThreadPoolExecutor() as clients:
         file = clients.submit(put, server, path)
-        assert reading.wait(30)
+        assert reading.wait(PATIENCE)
         turn = clients.submit(turn_of, server, path, SHIPS)
         assert turn_of(server, other, TITANIC)["pred_answers"] and not (file.done() or turn.done())
         go.set()
