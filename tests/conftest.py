@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
+from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
@@ -102,6 +103,20 @@ def pauses(monkeypatch):
 
     monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
+
+
+@pytest.fixture(scope="session")
+def model_pipeline():
+    """The pipeline of `config.yml` without a cache on disk, for tests that ask and change nothing."""
+    with Pipeline(load_config(ers_use_cache=False)) as pipeline:
+        yield pipeline
+
+
+@pytest.fixture(scope="session")
+def lexical_pipeline():
+    """That of `lexical.yml`."""
+    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
+        yield pipeline
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
 """The answers, evidences and command outputs of the project as it ships, compared with the files in tests/golden.
 
-`--update-golden` writes them anew; a commit that changes one says which questions changed, and why. The answers with the model are of
-every 40th conversation by default; `--golden-all` compares all of them, and an update always computes all.
-Numbers may differ by what another processor rounds differently.
+`--update-golden` writes them anew; a commit that changes one says which questions changed, and why. The answers are of a sample of the
+conversations by default; `--golden-all` compares all of them, and an update always computes all.
+Numbers may differ by what another processor computes differently with a quantised model (`TOLERANCE`).
 """
 
 import difflib
@@ -15,7 +15,6 @@ from contextlib import closing
 
 import pytest
 
-from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.experiment import read_part
 from convinse.records.evidence import SOURCES
@@ -27,7 +26,7 @@ GOLDEN = ROOT / "tests" / "golden"
 INPUTS = GOLDEN / "inputs"
 PARTS = ("test", "natural-dev", "natural", "natural-fresh")
 ROUNDING = 0.006
-SAMPLED = 40  # one conversation of so many is answered with the model by default
+SAMPLED = {"config": 40, "lexical": 8}  # configuration -> one conversation of so many is answered by default
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 # names of tantivy's files and durations
 RANDOM = re.compile(r"(?<=/)[0-9a-f]{32}(?=\.)|(?<=│ seconds)[ │]+[\d.]+ │|\([\d.]+ s\)")
@@ -38,22 +37,15 @@ def updating(request):
     return request.config.getoption("--update-golden")
 
 
-def answers(configuration, step):
-    """Of gold and predicted history, the id and score of the five best answers of each question, by its part and id."""
-    config = load_config(configuration, ers_use_cache=False)
-    conversations = {part: read_part(config, part)[::step] for part in PARTS}
-    parts = [part for part in PARTS for _ in conversations[part]]
+def answers(pipeline, history, parts, step):
+    """The id and score of the five best answers of each question, by its part and id; the history is "gold" or "predicted"."""
     found = {}
-    with Pipeline(config) as pipeline:  # one for both, which embeds each evidence once
-        for history in ("gold", "predicted"):
-            answered = pipeline.run([one for part in PARTS for one in conversations[part]], SOURCES, history == "gold")
-            found[history] = {
-                f"{part} {turn['question_id']}": [
-                    [found["answer"]["id"], round(found["score"], 4)] for found in turn["pred_answers"][:5]
-                ]
-                for part, conversation in zip(parts, answered, strict=True)
-                for turn in conversation["questions"]
-            }
+    for part in parts:
+        conversations = read_part(pipeline.config, part)[::step]
+        for conversation in pipeline.run(conversations, SOURCES, history == "gold"):
+            for turn in conversation["questions"]:
+                best = [[answer["answer"]["id"], round(answer["score"], 4)] for answer in turn["pred_answers"][:5]]
+                found[f"{part} {turn['question_id']}"] = best
     return found
 
 
@@ -68,16 +60,26 @@ def is_same(expected, answer):
     )
 
 
+def pytest_generate_tests(metafunc):
+    """Samples of all parts are one case; of whole parts each is one, so that several processes share them."""
+    if "parts" in metafunc.fixturenames:
+        option = metafunc.config.getoption
+        parts = [[part] for part in PARTS] if option("--golden-all") and not option("--update-golden") else [PARTS]
+        metafunc.parametrize("parts", parts, ids="-".join)
+
+
 @pytest.mark.timeout(3600)  # seconds: all questions take ten minutes on a quiet machine
-@pytest.mark.parametrize("configuration", ["config", "lexical"])
-def test_answers(configuration, updating, request):
-    is_whole = updating or request.config.getoption("--golden-all") or configuration == "lexical"
-    for history, found in answers(f"{configuration}.yml", 1 if is_whole else SAMPLED).items():
+@pytest.mark.parametrize("configuration", SAMPLED)
+def test_answers(configuration, parts, updating, request):
+    is_whole = updating or request.config.getoption("--golden-all")
+    pipeline = request.getfixturevalue("model_pipeline" if configuration == "config" else "lexical_pipeline")
+    for history in ("gold", "predicted"):
+        found = answers(pipeline, history, parts, 1 if is_whole else SAMPLED[configuration])
         file = GOLDEN / "answers" / f"{configuration}-{history}.jsonl"
         if updating:
             lines = (json.dumps([name, answer], ensure_ascii=False) + "\n" for name, answer in found.items())
             write(file, "".join(lines))
-        expected = dict(json_lines(file))
+        expected = {name: answer for name, answer in json_lines(file) if name.split()[0] in parts}
         assert found.keys() == expected.keys() if is_whole else found.keys() < expected.keys()
         changed = {name: (expected[name], new) for name, new in found.items() if not is_same(expected[name], new)}
         assert not changed, f"{len(changed)} of {len(found)} questions have other answers ({history} history)"
