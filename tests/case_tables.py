@@ -15,6 +15,11 @@ def cases(name, key=None):
     return [case for case in yaml.load(text, _LOADER) if key is None or key in case]
 
 
+def slow_but(default, values):
+    """The values of a parametrized test, of which all but those of `default` run with --all only."""
+    return [value if value in default else pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
 def each_case(name, key=None):
     """Run a test with each case of a table as `case`, named by its first value."""
     return pytest.mark.parametrize("case", cases(name, key), ids=lambda case: str(next(iter(case.values()))))

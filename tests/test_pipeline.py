@@ -139,6 +139,7 @@ def test_the_turns_of_a_conversation_come_as_they_are_answered():
         refused(ConfigError, lambda: next(pipeline.turns(questions, "kb_txt")), "kb, text, table, info")
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_cache(tmp_path):
     data = read_conversations(load_config().input_path("dev"))[:1]
     plain = Pipeline(load_config(ers_use_cache=False)).run(data)

@@ -107,6 +107,7 @@ def test_answering_with_the_model_of_the_package_needs_no_pytorch(run_python, in
     assert "1. James Cameron (Q42574)" in output and "16 August 1954" in output
 
 
+@pytest.mark.slow
 def test_importing_every_module_has_no_side_effect(workdir):
     code = (
         "import importlib, pkgutil, convinse\n"

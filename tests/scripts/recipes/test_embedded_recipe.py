@@ -212,6 +212,7 @@ def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(tra
     assert (target / "model.safetensors").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_command_starts_the_recipe(tmp_path):
     command = [
         sys.executable,
