@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.internal.conjecture import providers
 
 from convinse import Pipeline, load_config
 from convinse.cli import main
@@ -30,6 +31,8 @@ from written import write_lines
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
 settings.register_profile("convinse", deadline=None, derandomize=True, database=None, max_examples=60)
 settings.load_profile("convinse")
+# no constants of the sources among the examples, which it would parse in each run, and which would change with any line
+providers.is_local_module_file = lambda path: False
 HYPOTHESIS_HOME = tempfile.mkdtemp(prefix="hypothesis-")  # it writes while tests are collected, else into the checkout
 set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
@@ -106,15 +109,15 @@ def pauses(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def model_pipeline():
+def shipped():
     """The pipeline of `config.yml` without a cache on disk, for tests that ask and change nothing."""
     with Pipeline(load_config(ers_use_cache=False)) as pipeline:
         yield pipeline
 
 
 @pytest.fixture(scope="session")
-def lexical_pipeline():
-    """That of `lexical.yml`."""
+def lexical():
+    """The same of `lexical.yml`."""
     with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
         yield pipeline
 

@@ -72,7 +72,7 @@ def pytest_generate_tests(metafunc):
 @pytest.mark.parametrize("configuration", SAMPLED)
 def test_answers(configuration, parts, updating, request):
     is_whole = updating or request.config.getoption("--golden-all")
-    pipeline = request.getfixturevalue("model_pipeline" if configuration == "config" else "lexical_pipeline")
+    pipeline = request.getfixturevalue("shipped" if configuration == "config" else "lexical")
     for history in ("gold", "predicted"):
         found = answers(pipeline, history, parts, 1 if is_whole else SAMPLED[configuration])
         file = GOLDEN / "answers" / f"{configuration}-{history}.jsonl"

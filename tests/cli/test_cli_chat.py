@@ -13,7 +13,6 @@ import time
 import pytest
 
 from case_tables import cases
-from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
 from patience import PATIENCE
@@ -24,12 +23,6 @@ from written import write
 QUESTIONS = ["Who directed the film Titanic?", "When was he born?"]
 PROMPTS = "\x1b[?2004h"  # pasted text is marked from here on: a line is read
 ENTER, TAB, CTRL_C, CTRL_D = "\r", "\t", "\x03", "\x04"
-
-
-@pytest.fixture(scope="module")
-def lexical():
-    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
-        yield pipeline
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from case_tables import each_case
-from convinse import Pipeline, load_config
 from convinse.documents.index import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
@@ -91,8 +90,8 @@ def test_a_conversation_is_asked_over_its_files_and_without_them_over_the_served
     assert exchange(server, "GET", path)["turns"] == 5
 
 
-def test_the_models_that_are_served_read_the_files():
-    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline, serving(pipeline) as port:
+def test_the_models_that_are_served_read_the_files(shipped):
+    with serving(shipped) as port:
         path = begun(port)
         put(port, path)
         turn = turn_of(port, path, "How long is the Aurelia?")
