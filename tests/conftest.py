@@ -26,6 +26,7 @@ from convinse.wikipedia.dump import write_dump
 from evidences import evidence
 from handmade import world, write
 from patience import PATIENCE
+from perturbed import perturb
 from written import write_lines
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
@@ -42,6 +43,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--golden-all", action="store_true", help="compare the answers to all embedded questions, which takes minutes"
     )
+    parser.addoption("--perturb", type=int, metavar="SEED", help="quantised models compute as on another processor")
     parser.addoption("--all", action="store_true", help="run the slow tests, too, and each writer's twenty kills")
 
 
@@ -106,6 +108,14 @@ def pauses(monkeypatch):
 
     monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processor(request):
+    """The processor of this machine, or another one."""
+    seed = request.config.getoption("--perturb")
+    if seed is not None:
+        perturb(seed)
 
 
 @pytest.fixture(scope="session")
