@@ -76,6 +76,12 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 50)
 
 
+def pytest_runtest_teardown(item, nextitem):
+    """Models that a module opened go with it: collected that seldom they would fill gigabytes."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+
+
 def pytest_unconfigure():
     shutil.rmtree(HYPOTHESIS_HOME, ignore_errors=True)
 

@@ -228,7 +228,9 @@ def said(text, tolerance):
 
 def test_what_is_said_with_a_model_may_differ_by_what_a_processor_does():
     text = "> Who?\n  1. Ann (Q1)  0.700\n       [1] [kb] a\n  2. Bob (Q2)  0.012\n  further evidences:\n      0.43 [kb] b\n      0.42 [kb] c\n"
-    swapped = "> Who?\n  1. Ann (Q1)  0.708\n       [1] [kb] a\n  further evidences:\n      0.43 [kb] c\n      0.43 [kb] b\n"
+    swapped = (
+        "> Who?\n  1. Ann (Q1)  0.708\n       [1] [kb] a\n  further evidences:\n      0.43 [kb] c\n      0.43 [kb] b\n"
+    )
     assert is_said_alike(swapped, text, TOLERANCE)
     for old, new in [("Ann", "Eve"), ("0.708", "0.75"), ("0.43 [kb] c", "0.46 [kb] c"), ("Who", "When")]:
         assert not is_said_alike(swapped.replace(old, new), text, TOLERANCE)

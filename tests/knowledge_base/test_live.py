@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from case_tables import each_case
+from case_tables import each_case, slow_but
 from convinse.config import load_config
 from convinse.knowledge_base.grow import grow
 from convinse.knowledge_base.index import KnowledgeBase
@@ -175,7 +175,7 @@ def test_a_passing_fault_is_tried_again(ask, wiki, name):
 
 
 @pytest.mark.parametrize("name", LASTING)
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("place", slow_but([1], [0, 1]))
 def test_a_lasting_fault_is_reported_and_never_cached(ask, wiki, name, place):
     wiki.faults = [None] * place + [LASTING[name]] * 20
     (turn,) = ask(DIRECTOR)

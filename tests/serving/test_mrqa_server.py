@@ -91,6 +91,7 @@ def started(*arguments, program=("-m", "convinse")):
         process.communicate()
 
 
+@pytest.mark.slow
 def test_the_client_of_the_task_and_the_settings_of_the_command(expected, tmp_path):
     """The client knocks at the port, then posts a file's lines and joins the answers."""
     file = write_lines(tmp_path / "data.jsonl", {"header": {"dataset": "x", "split": "dev"}}, *CONTEXTS)
