@@ -68,12 +68,7 @@ class Resources:
     """
 
     def __init__(
-        self,
-        config: Config,
-        *,
-        kb: Items | None = None,
-        cache: Cache | None = None,
-        models: ModelPool | None = None,
+        self, config: Config, *, kb: Items | None = None, cache: Cache | None = None, models: ModelPool | None = None
     ) -> None:
         self.config = config
         self.models = models or ModelPool()

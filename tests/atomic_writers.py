@@ -1,4 +1,4 @@
-"""Everything that writes an output, each attacked in forked processes: run as `python atomic_writers.py WRITER` in an empty folder.
+"""Everything that writes an output, each attacked in forked processes: run as `python atomic_writers.py WRITER KILLS` in an empty folder.
 
 A process is killed at an instant (one of its changes of files, or the byte at which a file grows beyond a limit), meets a full disk, or may not write.
 It prints one line of JSON for each attack: what it was, how the process ended, whether the output is the older one, the newer one or neither, what is
@@ -32,7 +32,6 @@ from handmade import write as write_documents
 from written import write, write_lines
 
 OUT = Path("out")
-KILLS = 10  # by changes of files, and as many by bytes
 _CHANGES = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree", "sqlite3.connect")
 _NOBODY = 65534
 
@@ -198,18 +197,25 @@ def read_only(write):
     return write("new")
 
 
-def attacks(write, changes, largest):
-    """The name of each attack, and what to do."""
+def spread(number, length):
+    """So many whole numbers below a length, the middles of equal parts."""
+    return [length * (2 * part + 1) // (2 * number) for part in range(number)]
+
+
+def attacks(write, changes, largest, kills):
+    """The name of each attack, and what to do. Of six kills two are before, two at and two after the renames of a folder."""
     renames = [number for number, event in enumerate(changes, 1) if event == "os.rename"][-2:]  # a folder takes two
-    evenly = [1 + len(changes) * number // KILLS for number in range(KILLS - 2 * len(renames))]
-    for number, instant in enumerate([*evenly, *renames, *(rename + 1 for rename in renames)]):
+    by_changes = max(kills // 2, 3 + len(renames))
+    before = [1 + instant for instant in spread(by_changes - 2 * len(renames), len(changes))]
+    for instant in [*before, *renames, *(rename + 1 for rename in renames)]:
         yield "kill", counted, write, instant
-        yield "kill", limited, write, largest * number // KILLS, False
+    for size in spread(kills - by_changes, largest):
+        yield "kill", limited, write, size, False
     yield from (("full", limited, write, size, True) for size in (0, largest // 2))
     yield "read-only", read_only, write
 
 
-def main_of(name):
+def main_of(name, kills):
     write, read = WRITERS[name]
     Path().chmod(0o755)
     for version in ("old", "new"):
@@ -226,7 +232,7 @@ def main_of(name):
     changes = forked(counted, write)[1][-1].split()
     os.chdir("..")
     largest = max(path.stat().st_size for path in Path("new").rglob("*") if path.is_file())
-    for kind, attack, *arguments in attacks(write, changes, largest):
+    for kind, attack, *arguments in attacks(write, changes, largest, kills):
         shutil.rmtree("trial")
         shutil.copytree("old", "trial")
         os.chdir("trial")
@@ -245,4 +251,4 @@ def main_of(name):
 
 
 if __name__ == "__main__":
-    main_of(sys.argv[1])
+    main_of(sys.argv[1], int(sys.argv[2]))

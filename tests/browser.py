@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
+
 FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 ANSWERED = "count => document.querySelectorAll('.turn .body').length === count && !document.querySelector('.pending')"
-PATIENCE = 60_000  # milliseconds, on a busy machine
 
 
 def executable():
@@ -35,7 +36,7 @@ class Page:
     def __init__(self, context, port):
         self.address = f"http://127.0.0.1:{port}"
         self.context, self.tab = context, context.new_page()
-        self.tab.set_default_timeout(PATIENCE)
+        self.tab.set_default_timeout(PATIENCE * 1000)  # milliseconds
         self.requests, self.complaints = [], []
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))

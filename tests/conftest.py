@@ -14,7 +14,9 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.internal.conjecture import providers
 
+from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
@@ -23,11 +25,15 @@ from convinse.support import web
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence
 from handmade import world, write
+from patience import PATIENCE
+from perturbed import perturb
 from written import write_lines
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
 settings.register_profile("convinse", deadline=None, derandomize=True, database=None, max_examples=60)
 settings.load_profile("convinse")
+# no constants of the sources among the examples, which it would parse in each run, and which would change with any line
+providers.is_local_module_file = lambda path: False
 HYPOTHESIS_HOME = tempfile.mkdtemp(prefix="hypothesis-")  # it writes while tests are collected, else into the checkout
 set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
@@ -37,13 +43,16 @@ def pytest_addoption(parser):
     parser.addoption(
         "--golden-all", action="store_true", help="compare the answers to all embedded questions, which takes minutes"
     )
+    parser.addoption("--perturb", type=int, metavar="SEED", help="quantised models compute as on another processor")
+    parser.addoption("--all", action="store_true", help="run the slow tests, too, and each writer's twenty kills")
 
 
-def pytest_configure():
+def pytest_configure(config):
     """One thread for each test process: several at once would get in one another's way. Commands that are started hear Ctrl-C.
 
     No cache is the user's own.
     """
+    config.addinivalue_line("markers", "slow: runs with --all only, as `.ci/run` does")
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # it is read when Haystack is imported
     os.environ["XDG_CACHE_HOME"] = HYPOTHESIS_HOME
@@ -53,11 +62,24 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--all"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow: runs with --all"))
+
+
 def pytest_collection_finish():
     """What is imported stays: the garbage collector need not look through it again and again (an eighth of the time)."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+def pytest_runtest_teardown(item, nextitem):
+    """Models that a module opened go with it: collected that seldom they would fill gigabytes."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
 
 
 def pytest_unconfigure():
@@ -92,6 +114,28 @@ def pauses(monkeypatch):
 
     monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def processor(request):
+    """The processor of this machine, or another one."""
+    seed = request.config.getoption("--perturb")
+    if seed is not None:
+        perturb(seed)
+
+
+@pytest.fixture(scope="session")
+def shipped():
+    """The pipeline of `config.yml` without a cache on disk, for tests that ask and change nothing."""
+    with Pipeline(load_config(ers_use_cache=False)) as pipeline:
+        yield pipeline
+
+
+@pytest.fixture(scope="session")
+def lexical():
+    """The same of `lexical.yml`."""
+    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
+        yield pipeline
 
 
 @pytest.fixture(scope="session")
@@ -218,7 +262,7 @@ def run_python(start):
 
     def run(code, *arguments):
         process = start(code, *arguments)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
         return output
 

@@ -9,12 +9,13 @@ from types import SimpleNamespace
 
 from convinse.serving.app import HttpServer, listen
 from convinse.serving.clocq import create_app
+from patience import PATIENCE
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    timeout = 5
+    timeout = PATIENCE
 
     def answer(self):
         size = int(self.headers.get("Content-Length") or 0)

@@ -6,6 +6,7 @@ import threading
 from contextlib import closing
 
 from convinse import Pipeline, load_config
+from patience import PATIENCE
 
 
 class HeldPipeline(Pipeline):
@@ -27,7 +28,7 @@ class HeldPipeline(Pipeline):
 
         def held_report(stage):
             self.entered.set()
-            assert self.go.wait(30)
+            assert self.go.wait(PATIENCE)
             self.stages.append(stage)
             if any("fail" in turn["question"] for turn in turns):
                 raise ValueError("a secret")
@@ -40,7 +41,7 @@ class HeldPipeline(Pipeline):
 def ask(port, method, path, value=None, **headers):
     """Status, headers and body of a request; an object is sent as JSON, bytes as they are."""
     body = json.dumps(value).encode() if isinstance(value, dict) else value
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         headers_ = {name.replace("_", "-"): text for name, text in headers.items()}
         connection.request(method, path, body, {"Content-Type": "application/json", **headers_})
         response = connection.getresponse()

@@ -18,7 +18,7 @@ from written import write
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="the extra ray is not installed"),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     pytest.mark.filterwarnings("default"),  # Ray's own warnings are not ours to mend
 ]
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}

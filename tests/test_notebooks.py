@@ -21,6 +21,7 @@ def test_every_notebook_is_run():
     assert {path.stem for path in (ROOT / "examples").glob("*.ipynb")} == SAID.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAID)
 def test_the_cells_of_a_notebook_run(workdir, capsys, monkeypatch, name):
     monkeypatch.setattr(sys, "path", [*sys.path, str(workdir)])

@@ -126,19 +126,19 @@ def test_a_pipeline_takes_the_name_of_a_configuration_and_a_single_question():
     assert turn["pred_answers"][0]["answer"]["label"] == "James Cameron"
 
 
-def test_the_turns_of_a_conversation_come_as_they_are_answered():
+def test_the_turns_of_a_conversation_come_as_they_are_answered(lexical):
     """The same as all at once; before a turn is asked for, nothing of it is understood."""
     questions = ["Who directed the film Titanic?", "When was he born?"]
-    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
-        turns = pipeline.turns(questions, "kb_text")
-        first = copy.deepcopy(next(turns))
-        assert first["pred_answers"][0]["answer"]["label"] == "James Cameron"
-        seconds = dict(pipeline.seconds)
-        assert [first, *turns] == pipeline.ask(questions, "kb_text")["questions"]
-        assert all(pipeline.seconds[stage] > seconds[stage] > 0 for stage in seconds)
-        refused(ConfigError, lambda: next(pipeline.turns(questions, "kb_txt")), "kb, text, table, info")
+    turns = lexical.turns(questions, "kb_text")
+    first = copy.deepcopy(next(turns))
+    assert first["pred_answers"][0]["answer"]["label"] == "James Cameron"
+    seconds = dict(lexical.seconds)
+    assert [first, *turns] == lexical.ask(questions, "kb_text")["questions"]
+    assert all(lexical.seconds[stage] > seconds[stage] > 0 for stage in seconds)
+    refused(ConfigError, lambda: next(lexical.turns(questions, "kb_txt")), "kb, text, table, info")
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_cache(tmp_path):
     data = read_conversations(load_config().input_path("dev"))[:1]
     plain = Pipeline(load_config(ers_use_cache=False)).run(data)
@@ -148,7 +148,6 @@ def test_results_do_not_depend_on_the_cache(tmp_path):
             assert pipeline.run(data) == plain
 
 
-def test_a_question_without_words_has_no_answer():
-    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
-        (turn,) = pipeline.ask(["?!"])["questions"]
+def test_a_question_without_words_has_no_answer(lexical):
+    (turn,) = lexical.ask(["?!"])["questions"]
     assert turn["pred_answers"] == []

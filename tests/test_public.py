@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import convinse
+from case_tables import slow_but
 from convinse import BertReranker, ClocqRetriever, ExtractiveReader, WikipediaRetriever, load_config
 from convinse.config import parse_config
 from convinse.encoder.pool import ModelHead
@@ -91,7 +92,7 @@ def test_answering_without_a_model_loads_no_neural_package(run_python):
     assert not slow & loaded
 
 
-@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.parametrize("installed", slow_but([False], [True, False]))
 def test_answering_with_the_model_of_the_package_needs_no_pytorch(run_python, installed):
     code = (
         "import sys\n"
@@ -107,6 +108,7 @@ def test_answering_with_the_model_of_the_package_needs_no_pytorch(run_python, in
     assert "1. James Cameron (Q42574)" in output and "16 August 1954" in output
 
 
+@pytest.mark.slow
 def test_importing_every_module_has_no_side_effect(workdir):
     code = (
         "import importlib, pkgutil, convinse\n"

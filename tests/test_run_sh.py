@@ -46,6 +46,7 @@ def test_no_python(workdir):
     assert "Python 3.10" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_failed_installation_is_told_and_tried_again(workdir):
     """A package index that is not there: status 1, the reason, and no stamp."""
     copy = workdir / "copy"

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from case_tables import each_case
-from convinse import HeterogeneousAnswering, Pipeline, load_config
+from convinse import HeterogeneousAnswering
 from convinse.records.replies import SpokenReply
 from convinse.session import NextQuestion, ask_together
 from convinse.support.errors import DataError, ModuleError
@@ -16,12 +16,6 @@ from refusals import refused
 from test_pipeline import CONFIG, FixedAnswer, Recorder, make
 
 QUESTIONS = ["Who directed the film Titanic?", "When was he born?", "And where?"]
-
-
-@pytest.fixture(scope="module")
-def lexical():
-    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
-        yield pipeline
 
 
 @pytest.fixture(scope="module")

@@ -41,9 +41,14 @@ MODULES = [(stage, name) for stage in CONTRACTS for name in module_names(stage) 
 METHODS = {stage: [name for name in dir(contract) if name.startswith("test_")] for stage, contract in CONTRACTS.items()}
 
 
-@pytest.mark.parametrize(
-    ("stage", "name", "method"), [(stage, name, method) for stage, name in MODULES for method in METHODS[stage]]
-)
+def contracts():
+    """The methods of each module's contract; those of modules that are others with one setting are slow, and of one that has tests of its own."""
+    for stage, name in MODULES:
+        marks = [pytest.mark.slow] if name in ("clocq_bm25", "seq2seq") else []
+        yield from (pytest.param(stage, name, method, marks=marks) for method in METHODS[stage])
+
+
+@pytest.mark.parametrize(("stage", "name", "method"), [*contracts()])
 def test_every_registered_module_keeps_its_contract(stage, name, method):
     class Contract(CONTRACTS[stage]):
         def config(self, **overrides):

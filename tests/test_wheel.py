@@ -18,6 +18,7 @@ import yaml
 import convinse
 from places import ROOT
 
+pytestmark = pytest.mark.slow
 pytest.importorskip("setuptools", minversion="77", reason="the wheel is built by setuptools")
 MOST_BYTES = 95_000_000  # of the wheel
 BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, 'build_' + sys.argv[1])(sys.argv[2]))"

@@ -89,7 +89,9 @@ def _test(options: argparse.Namespace) -> int:
     words = options.arguments[1:]
     files = [str(Path(file).resolve()) for file in takewhile(lambda word: not word.startswith("-"), words)]
     # the whole suite in several processes; what is named is soon done in one. The user's options come last and win
-    processes = min(_MOST_WORKERS, (os.cpu_count() or 1) + 1)  # some tests wait, and leave their core to others
+    processes = min(
+        _MOST_WORKERS, os.cpu_count() or 1
+    )  # each imports all tests and PyTorch, which one more does not save
     parallel = (f"--numprocesses={processes}", "--dist=worksteal")
     workers = parallel if not files and importlib.util.find_spec("xdist") else ()
     command = [sys.executable, "-m", "pytest", *workers, *(files or [str(folder / _TESTS)]), *words[len(files) :]]

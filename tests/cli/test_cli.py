@@ -5,16 +5,19 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from convinse.cli import develop, main
 from handmade import dump_bytes, world
+from patience import PATIENCE
 from places import ROOT
 from written import json_lines, names, read_json, write
 
 SMALL = ["--limit", "2", "--quiet"]
+slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 @pytest.fixture
@@ -112,7 +115,7 @@ def test_train_all_skips_modules_without_a_base(small, command):
 
 
 def wait_for_lines(path, number, process):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
         if path.exists() and path.read_bytes().count(b"\n") >= number:
             return
@@ -130,7 +133,9 @@ SLOW = (
 )
 
 
-@pytest.mark.parametrize("how, status", [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+@pytest.mark.parametrize(
+    "how, status", [(signal.SIGINT, 130), pytest.param(signal.SIGKILL, -signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     Path("slow.py").write_text(SLOW)
     Path("my.yml").write_text("name: mine\ners: slow:Slow\n")
@@ -138,7 +143,7 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     running = process("pipeline", "kb", "my.yml", kind=subprocess.Popen)
     wait_for_lines(file, 2, running)
     running.send_signal(how)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=PATIENCE)
     assert running.returncode == status, err
     assert "Traceback" not in err
     if how == signal.SIGINT:
@@ -153,11 +158,11 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
 @pytest.mark.parametrize(
     "arguments, closed, status",
     [
-        (["--version"], ["stdout"], 0),
         (["ask", "--sources", "kb", "--config", "lexical.yml", "Who directed Titanic?"], ["stdout"], 1),
-        (["pipeline", "no.yml"], ["stderr"], 1),
-        (["pipeline", "kb", "lexical.yml", "--limit", "1"], ["stdout", "stderr"], 1),  # logs and a table
-        (["nonsense"], ["stderr"], 2),
+        slow(["--version"], ["stdout"], 0),
+        slow(["pipeline", "no.yml"], ["stderr"], 1),
+        slow(["pipeline", "kb", "lexical.yml", "--limit", "1"], ["stdout", "stderr"], 1),  # logs and a table
+        slow(["nonsense"], ["stderr"], 2),
     ],
 )
 def test_a_closed_pipe_is_no_traceback(small, arguments, closed, status):
@@ -210,14 +215,16 @@ def test_texts_are_shown_without_control_characters(workdir, command):
     assert not [letter for letter in printed if not letter.isprintable() and letter != "\n"]
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["ask", "Who directed Titanic?", "--config", "lexical.yml"]])
+@pytest.mark.parametrize(
+    "arguments", [slow(["--version"]), ["ask", "Who directed Titanic?", "--config", "lexical.yml"]]
+)
 def test_a_closed_standard_output_is_one_line(workdir, arguments):
     done = process(*arguments, "--quiet", close=True)
     assert done.returncode in (0, 1) and "Traceback" not in done.stderr and done.stderr.count("\n") <= 1
     assert arguments[0] == "--version" or (done.returncode, done.stderr) == (1, "convinse: Bad file descriptor\n")
 
 
-@pytest.mark.parametrize("json", [False, True])
+@pytest.mark.parametrize("json", [slow(False), True])
 def test_an_ascii_standard_output_gets_escapes(workdir, json):
     arguments = ["ask", "Who directed Amélie 😀?", "--config", "lexical.yml", "--quiet", *["--json"] * json]
     done = process(*arguments, PYTHONIOENCODING="ascii")

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from patience import PATIENCE
 from places import ROOT
 
 LEXICAL = ("--config", "lexical.yml")
@@ -45,7 +46,7 @@ def test_each_line_is_answered_as_soon_as_it_is_read(start, monkeypatch):
         while not (line := asking.stdout.readline()).startswith("  1. "):
             assert line, asking.stderr.read()
         assert answer in line
-    _, errors = asking.communicate("", timeout=60)
+    _, errors = asking.communicate("", timeout=PATIENCE)
     assert asking.returncode == 0, errors
 
 

@@ -13,9 +13,9 @@ import time
 import pytest
 
 from case_tables import cases
-from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
+from patience import PATIENCE
 from places import ROOT
 from test_pipeline import CONFIG, FixedAnswer, make
 from written import write
@@ -23,12 +23,6 @@ from written import write
 QUESTIONS = ["Who directed the film Titanic?", "When was he born?"]
 PROMPTS = "\x1b[?2004h"  # pasted text is marked from here on: a line is read
 ENTER, TAB, CTRL_C, CTRL_D = "\r", "\t", "\x03", "\x04"
-
-
-@pytest.fixture(scope="module")
-def lexical():
-    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
-        yield pipeline
 
 
 @pytest.fixture
@@ -151,7 +145,7 @@ class Terminal:
         self.printed = ""
 
     def read_until(self, words):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while words not in self.printed and time.monotonic() < deadline:
             if select.select([self.master], [], [], 0.5)[0]:
                 self.printed += os.read(self.master, 4096).decode(errors="replace")
@@ -186,4 +180,4 @@ def test_a_conversation_in_a_terminal(terminal):
     terminal.read_until("answers are from kb")
     terminal.read_until(PROMPTS)
     terminal.type(CTRL_D)
-    assert terminal.process.wait(timeout=60) == 0
+    assert terminal.process.wait(timeout=PATIENCE) == 0

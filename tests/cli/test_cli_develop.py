@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from convinse.cli import main
+from patience import PATIENCE
 from places import ROOT
 
 TESTS = str(ROOT / "tests")
@@ -80,7 +81,7 @@ def test_the_site_is_served_on_this_machine(start, workdir):
     )
     url = process.stdout.readline().split()[0]
     assert url.startswith("http://127.0.0.1:")
-    assert urllib.request.urlopen(url, timeout=60).read() == b"<h1>start</h1>"
+    assert urllib.request.urlopen(url, timeout=PATIENCE).read() == b"<h1>start</h1>"
     for path in ("nowhere.html", "../setup.cfg", "%2e%2e/setup.cfg"):
         with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(f"{url}/{path}", timeout=60)
+            urllib.request.urlopen(f"{url}/{path}", timeout=PATIENCE)

@@ -15,6 +15,7 @@ from evidences import evidence
 from handmade import claim, document, q
 from handmade import write as write_documents
 from loopback import free_port
+from patience import PATIENCE
 from written import write, write_lines
 
 
@@ -88,10 +89,10 @@ def test_serve_until_it_is_stopped(folder, serve, ending):
     port = free_port()
     process, address = serve(folder / "kb", "--port", port)
     assert address == f"http://127.0.0.1:{port}"
-    with urllib.request.urlopen(f"{address}/test", timeout=10) as response:
+    with urllib.request.urlopen(f"{address}/test", timeout=PATIENCE) as response:
         assert response.status == 200
     process.send_signal(ending)
-    assert process.communicate(timeout=30) == ("", "")
+    assert process.communicate(timeout=PATIENCE) == ("", "")
     assert process.returncode in (0, 130 if ending == signal.SIGINT else -ending)
 
 
@@ -105,7 +106,7 @@ def test_a_taken_port_is_one_line(folder, serve, command_error):
 def test_serve_warns_of_other_machines(folder, serve):
     process, _ = serve(folder / "kb", "--port", 0, "--host", "0.0.0.0")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     assert "reachable from other machines" in err and err.count("\n") == 1
 
 

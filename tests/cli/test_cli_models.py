@@ -22,6 +22,7 @@ def test_a_folder_is_written_and_described(words, command, workdir):
         assert shown in printed, printed
 
 
+@pytest.mark.slow
 def test_the_recipe_gets_the_given_options(capfd, workdir):
     """As a process: the script's own line shows that it has read the configuration and looked for the data."""
     pytest.importorskip("torch", reason="needs the extra neural")

@@ -8,6 +8,7 @@ import pytest
 
 from convinse.serving import api, app
 from convinse.serving.api import ServiceOptions
+from patience import PATIENCE
 
 mcp = pytest.importorskip("convinse.serving.mcp")
 
@@ -61,7 +62,7 @@ def test_the_demo_is_the_service_with_its_page_opened(started, command, monkeypa
     command("serve", "api", *LEXICAL)
     assert pages.empty()
     command("serve", "demo", *LEXICAL, "--sources", "kb", "--port", 0)
-    assert pages.get(timeout=60) == "http://HOST:1"
+    assert pages.get(timeout=PATIENCE) == "http://HOST:1"
     assert started[1] == (ServiceOptions(("kb",), hosts=("127.0.0.1",), uploads=True), "127.0.0.1", 0)
 
 

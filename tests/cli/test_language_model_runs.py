@@ -12,6 +12,7 @@ from convinse.cli import main
 from convinse.support.cache import Cache
 from convinse.support.errors import NetworkError
 from model_servers import citing, completion, error, model_server
+from patience import PATIENCE
 from written import read_json, write
 
 KEY = "sk-run-secret-987654321"
@@ -21,7 +22,7 @@ METRICS = Path("results/mine/kb_text/metrics.json")
 
 
 def configured(url, **keys):
-    settings = {"base_url": url, "model": "m", "timeout": 20, "parallel": 2, **keys}
+    settings = {"base_url": url, "model": "m", "timeout": float(PATIENCE), "parallel": 2, **keys}
     write("my.yml", json.dumps({"name": "mine", "ha": "llm", "ha_llm": settings}))
 
 

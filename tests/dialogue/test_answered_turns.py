@@ -10,12 +10,6 @@ from convinse.session import NextQuestion, ask_together
 KEYS = set(SpokenReply.__annotations__)
 
 
-@pytest.fixture(scope="module")
-def lexical():
-    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
-        yield pipeline
-
-
 def test_a_turn_of_a_conversation_has_what_people_read(lexical):
     session = lexical.session()
     turn = session.ask("Who directed Titanic?")

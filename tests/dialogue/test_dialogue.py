@@ -3,17 +3,8 @@
 import json
 import re
 
-import pytest
-
 from case_tables import each_case
-from convinse import Pipeline, load_config
 from convinse.question_understanding.base import history_turn
-
-
-@pytest.fixture(scope="module")
-def lexical():
-    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
-        yield pipeline
 
 
 def _matches(expected, text):

@@ -17,6 +17,7 @@ from convinse.encoder.settings import ModelSettings
 from convinse.encoder.tokens import Sequences, TextTokenizer
 from convinse.encoder.torch_backend import TorchBackend
 from convinse.support.errors import ConfigError, ModelError
+from patience import PATIENCE
 from refusals import refused
 from tiny_models import reference_outputs, tiny, torch
 
@@ -146,7 +147,7 @@ def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
     for start, (in_main, *block) in prepare_blocks(range(35), prepare):
         assert not in_main
         if start + 10 < 35:
-            assert began[start // 10 + 1].wait(60)  # while this one is still in use
+            assert began[start // 10 + 1].wait(PATIENCE)  # while this one is still in use
         starts.append(start)
         items += block
     assert starts == [0, 10, 20, 30] and items == list(range(35))

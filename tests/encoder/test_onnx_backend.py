@@ -25,6 +25,7 @@ from convinse.encoder.reranker import BertReranker
 from convinse.support import manifest as manifests
 from convinse.support.checksums import sha256
 from convinse.support.errors import ConfigError, DependencyError, ModelError
+from patience import PATIENCE
 from refusals import refused
 
 QUERY = "Who directed the film Titanic?"
@@ -183,5 +184,5 @@ def test_onnx_runtime_reports_nothing(tmp_path):
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "ORT_DISABLE_TELEMETRY")}
     program = "from convinse.encoder.onnx_backend import adds_exactly; adds_exactly()"
-    subprocess.run([sys.executable, "-c", program], env=environment | home, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], env=environment | home, check=True, timeout=PATIENCE)
     assert not list(tmp_path.rglob("*"))

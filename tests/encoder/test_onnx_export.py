@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from model_heads import save_heads
 
+from case_tables import slow_but
 from convinse.encoder.checkpoint import load_checkpoint, quiet
 from convinse.encoder.heads import AnswerTypeHead, YesNoHead
 from convinse.encoder.onnx_export import export_model, write_graphs
@@ -110,7 +111,12 @@ MODELS = {  # a model of a task by its folder
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+# each task, each family and each way of storing weights once; all of them with --all
+TYPICAL = ["bert sequence-classification", "roberta question-answering", "mpnet embedding", "deberta-v2 sequence-classification",
+           "two logits", "half precision", "shards", "older names", "cls"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", slow_but(TYPICAL, MODELS))
 def test_an_exported_model_computes_as_before_over_the_same_weights(name, tmp_path):
     task, make = MODELS[name]
     model, made = make(tmp_path / "model"), tmp_path / "made"
@@ -138,8 +144,10 @@ def test_weights_under_older_names_need_another_folder(tmp_path):
 FILES = {"yes_no": YesNoHead, "answer_type": AnswerTypeHead}
 
 
-@pytest.mark.parametrize("storage", ["float32", "float16", "int8"])
-@pytest.mark.parametrize("heads", [(), ("yes_no",), ("answer_type",), ("yes_no", "answer_type")])
+@pytest.mark.parametrize("storage", slow_but(["float32", "int8"], ["float32", "float16", "int8"]))
+@pytest.mark.parametrize(
+    "heads", slow_but([(), ("yes_no", "answer_type")], [(), ("yes_no",), ("answer_type",), ("yes_no", "answer_type")])
+)
 def test_a_joint_model_is_exported_as_it_is_stored(storage, heads, tmp_path, monkeypatch):
     monkeypatch.setattr("convinse.encoder.joint.SMALLEST", 512)  # the matrices of a tiny model, too
     folder = copy_of(calm("bert", "joint"), tmp_path / "model")
@@ -172,7 +180,7 @@ def test_distances_are_exported(tmp_path):
     check_alike(folder, folder, CLASSIFYING, *OUTPUTS.values())
 
 
-@pytest.mark.parametrize("rows", [0, 1, 3])
+@pytest.mark.parametrize("rows", slow_but([3], [0, 1, 3]))
 @pytest.mark.parametrize("name", FILES)
 def test_heads_compute_the_requested_rows(name, rows, tmp_path):
     import onnxruntime

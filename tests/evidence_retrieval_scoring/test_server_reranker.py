@@ -15,6 +15,7 @@ from convinse.resources import Resources
 from convinse.support.errors import ConfigError, NetworkError
 from evidences import evidence, scores, texts
 from model_servers import error, model_server
+from patience import PATIENCE
 from refusals import refused
 
 EVIDENCES = [evidence(text, "text") for text in ("a", "bb", "ccc", "dddd", "eeeee")]
@@ -49,7 +50,7 @@ def embeddings(body, request):
 
 
 def resources(url, **keys):
-    return Resources(parse_config({"evs_server": {"base_url": url, "model": "m", "timeout": 20.0, **keys}}))
+    return Resources(parse_config({"evs_server": {"base_url": url, "model": "m", "timeout": float(PATIENCE), **keys}}))
 
 
 def reranker(shared):
@@ -79,7 +80,7 @@ def test_requests_under_way_when_teis_field_is_learnt_are_sent_again():
 
     def reply(body, request):
         if "documents" in body:
-            together.wait(30)  # all are refused after all were sent
+            together.wait(PATIENCE)  # all are refused after all were sent
         return tei(body, request)
 
     rankings, requests = ranked(reply, batch=5, parallel=3, queries=("q", "r", "s"))

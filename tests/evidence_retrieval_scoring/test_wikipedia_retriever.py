@@ -13,6 +13,7 @@ from convinse.wikipedia.dump import write_dump
 from evidences import evidence
 from loopback import cut, ok, status
 from mediawiki import error, mediawiki
+from patience import PATIENCE
 
 
 def about(text, items=0, source="text"):
@@ -130,7 +131,7 @@ def wiki():
 def live(wiki, closed):
     def make(titles=TITLES, **config):
         data = {"ers_wikipedia_dump": None, "ers_on_the_fly": True, "ers_wikipedia_api": wiki.api,
-                "ers_wikidata_api": wiki.api, "ers_deadline": 5, "evr_require_entity": True, **config}  # fmt: skip
+                "ers_wikidata_api": wiki.api, "ers_deadline": PATIENCE, "evr_require_entity": True, **config}  # fmt: skip
         lookups = {"titles": lambda item: titles.get(item, ""), "labels": lambda item: LABELS.get(item, item)}
         return closed(WikipediaRetriever(parse_config(data), **lookups), "store_cache")
 

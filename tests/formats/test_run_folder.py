@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from convinse.formats.run_folder import METRICS, TURNS, FinishedConversation, RunFolder, RunRecord
 from convinse.support.errors import DataError, OutputError
+from patience import PATIENCE
 from refusals import refused
 from written import json_lines, names, write
 
@@ -148,7 +149,7 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
         second = partial(opened, workdir / "run", "other", **options)
         refused(OutputError, second, "another run is writing here")
     assert (workdir / "run" / TURNS).read_bytes() == before
-    holder.communicate("\n", timeout=30)
+    holder.communicate("\n", timeout=PATIENCE)
     assert holder.returncode == 0
     assert finished(workdir / "run") == ["held"]
 

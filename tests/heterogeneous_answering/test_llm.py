@@ -11,6 +11,7 @@ from convinse.heterogeneous_answering.llm import LanguageModelAnswering, cited
 from convinse.testing import HeterogeneousAnsweringContract
 from evidences import evidence
 from model_servers import answers, citing, completion, model_server, shown
+from patience import PATIENCE
 
 CAMERON, WINSLET, TITANIC = ("James Cameron", "Q42574"), ("Kate Winslet", "Q202765"), ("Titanic", "Q44578")
 PREMIERE = ("18 November 1997", "1997-11-18T00:00:00Z")
@@ -27,7 +28,7 @@ def turn(question="Who directed Titanic?", evidences=EVIDENCES, **more):
 
 
 def module(url, **keys):
-    settings = {"base_url": url, "model": "m", "timeout": 20.0, **keys}
+    settings = {"base_url": url, "model": "m", "timeout": float(PATIENCE), **keys}
     return LanguageModelAnswering(parse_config({"ha": "llm", "ers_use_cache": False, "ha_llm": settings}))
 
 

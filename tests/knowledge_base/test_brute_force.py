@@ -117,6 +117,7 @@ def agree(folder, dump, step=1):
     return truth, items
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DUMP.is_file(), reason="no ../shared/data")
 def test_a_slice_of_wikidata_27k(workdir):
     dump = workdir / "dump.json"

@@ -19,6 +19,7 @@ from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, NetworkError
 from loopback import free_port
 from model_servers import answers, completion, error, model_server
+from patience import PATIENCE
 from refusals import refused
 
 KEY = "sk-very-secret-0123456789"
@@ -38,7 +39,7 @@ class Client:
     """A model of a server, with a cache in the working folder."""
 
     def __init__(self, url, **keys):
-        settings = HaLlm(**{"base_url": url, "model": "m", "timeout": 20.0, "parallel": 1, **keys})
+        settings = HaLlm(**{"base_url": url, "model": "m", "timeout": float(PATIENCE), "parallel": 1, **keys})
         self.model = ChatModel(settings, ModelServer("ha_llm", settings), Cache("cache"))
 
     def ask(self, number=1):
@@ -87,7 +88,7 @@ def test_parallel_requests():
     together = threading.Barrier(6)
 
     def reply(body, request):
-        together.wait(30)  # no answer before six requests
+        together.wait(PATIENCE)  # no answer before six requests
         return completion(YES)
 
     with model_server(reply) as server:
@@ -150,7 +151,7 @@ def test_a_broken_body_is_requested_again():
 
 def test_a_silent_server_ends_with_the_timeout():
     def reply(body, request):
-        server.stopped.wait(30)
+        server.stopped.wait(PATIENCE)
         return b""
 
     with model_server(reply) as server:

@@ -10,6 +10,7 @@ import pytest
 
 from convinse.language_models.model_server import in_flight
 from model_servers import model_server
+from patience import PATIENCE
 from written import write
 
 
@@ -33,7 +34,7 @@ def test_after_an_error_no_call_begins_and_running_calls_count():
         if number == 1:
             failed.set()
             raise ValueError("one")
-        failed.wait(60)
+        failed.wait(PATIENCE)
         return number
 
     with pytest.raises(ValueError, match="one"):
@@ -46,7 +47,7 @@ def test_ctrl_c_ends_a_run_whose_server_says_nothing(workdir):
 
     def reply(body, request):
         received.set()
-        server.stopped.wait(120)
+        server.stopped.wait(PATIENCE)
         return b""
 
     with model_server(reply) as server:
@@ -56,9 +57,9 @@ def test_ctrl_c_ends_a_run_whose_server_says_nothing(workdir):
             command, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         try:
-            assert received.wait(60)
+            assert received.wait(PATIENCE)
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     assert process.returncode == 130 and "Traceback" not in errors

@@ -10,6 +10,7 @@ import pytest
 from convinse import Pipeline, load_config
 from convinse.encoder.checkpoint import quiet
 from loopback import free_port
+from patience import PATIENCE
 from tiny_models import byte_pairs, torch, transformers
 
 for _package in ("fastapi", "openai", "accelerate"):  # of transformers serve
@@ -62,7 +63,7 @@ def served():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_HUB_OFFLINE", "1")
         server = Serve(host="127.0.0.1", port=port, device="cpu", non_blocking=True)
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -77,7 +78,9 @@ def served():
 
 def config(url, model, **keys):
     return load_config(
-        "lexical.yml", ha="llm", ha_llm={"base_url": url, "model": model, "timeout": 60.0, "parallel": 2, **keys}
+        "lexical.yml",
+        ha="llm",
+        ha_llm={"base_url": url, "model": model, "timeout": float(PATIENCE), "parallel": 2, **keys},
     )
 
 

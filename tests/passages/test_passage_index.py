@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from case_tables import slow_but
 from convinse.passages import build as building
 from convinse.passages import index as searching
 from convinse.passages import layout
@@ -61,7 +62,10 @@ def check_results(index, rows, question, parameters, top, tolerance=2e-9):
     assert [hit.score for hit in hits] == pytest.approx([score for _, score in expected], abs=tolerance)
 
 
-@pytest.mark.parametrize("parameters", [Parameters(), Parameters(title_weight=0.5, k1=0.9, b=0.4), Parameters(b=0.0)])
+WEIGHTED = Parameters(title_weight=0.5, k1=0.9, b=0.4)
+
+
+@pytest.mark.parametrize("parameters", slow_but([WEIGHTED], [Parameters(), WEIGHTED, Parameters(b=0.0)]))
 def test_the_results_are_those_of_brute_force(corpus, tmp_path, parameters):
     rows = zipf_rows(700)
     build_index(corpus(rows), tmp_path / "index", parameters)

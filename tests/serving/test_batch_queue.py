@@ -7,6 +7,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from convinse.serving.batch_queue import BatchQueue
+from patience import PATIENCE
 
 
 class Work:
@@ -18,7 +19,7 @@ class Work:
 
     def __call__(self, numbers):
         self.batches.append(numbers)
-        assert self.go.wait(30)
+        assert self.go.wait(PATIENCE)
         if 13 in numbers:
             raise ValueError("unlucky")
         return [2 * number for number in numbers]

@@ -13,6 +13,7 @@ import pytest
 
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
+from patience import PATIENCE
 from services import ask, begun, events, exchange, turn_of
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
@@ -37,7 +38,7 @@ def refused(port, path, value, status=400, method="POST"):
 
 
 def wait_until(condition):
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -57,7 +58,7 @@ def waiting(port):
 def asking(port, path, question, headers=""):
     """A client that has sent its question and has not read the answer."""
     body = json.dumps({"question": question}).encode()
-    client = socket.create_connection(("127.0.0.1", port), timeout=60)
+    client = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
     client.sendall(head.encode() + body)
     return client
@@ -68,7 +69,7 @@ def held_turn(pipeline, port, path, question=QUESTIONS[0], headers=""):
     """A client whose turn the pipeline has begun, and computes when `go` is set."""
     pipeline.hold()
     with asking(port, f"{path}/turns", question, headers) as client:
-        assert pipeline.entered.wait(60)
+        assert pipeline.entered.wait(PATIENCE)
         yield client
 
 
@@ -164,7 +165,7 @@ def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplo
         futures = []
         for path, question in zip(paths, questions, strict=True):
             futures.append(pool.submit(ask, server, "POST", f"{path}/turns", {"question": question}))
-            assert pipeline.entered.wait(60)
+            assert pipeline.entered.wait(PATIENCE)
             wait_until(lambda: waiting(server) == len(futures) - 1)
         pipeline.go.set()
         assert [future.result()[0] for future in futures] == [200, 500, 200]

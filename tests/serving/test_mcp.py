@@ -11,6 +11,7 @@ import pytest
 from case_tables import each_case
 from convinse.serving.api import ServiceOptions
 from loopback import served
+from patience import PATIENCE
 from places import ROOT
 
 mcp = pytest.importorskip("mcp")
@@ -168,7 +169,7 @@ def test_standard_output_has_the_protocol_alone_and_the_end_of_input_ends_it():
             while answers[-1].get("id") != 2:
                 answers.append(json.loads(process.stdout.readline()))
             process.stdin.close()
-            assert process.wait(30) == 0 and process.stdout.read() == ""
+            assert process.wait(PATIENCE) == 0 and process.stdout.read() == ""
         finally:
             process.kill()
     assert {answer.get("id") for answer in answers} >= {1, 2}

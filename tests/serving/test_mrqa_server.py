@@ -18,6 +18,7 @@ import requests
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.serving.reader import create_app
 from loopback import served
+from patience import PATIENCE
 from places import ROOT
 from services import ask, exchange
 from tiny_models import tiny
@@ -83,23 +84,24 @@ def started(*arguments, program=("-m", "convinse")):
     )  # fmt: skip
     try:
         found = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())
-        assert found, process.communicate(timeout=10)
+        assert found, process.communicate(timeout=PATIENCE)
         yield process, int(found[1])
     finally:
         process.kill()
         process.communicate()
 
 
+@pytest.mark.slow
 def test_the_client_of_the_task_and_the_settings_of_the_command(expected, tmp_path):
     """The client knocks at the port, then posts a file's lines and joins the answers."""
     file = write_lines(tmp_path / "data.jsonl", {"header": {"dataset": "x", "split": "dev"}}, *CONTEXTS)
     config = write("my.yml", f"ha: extractive\nha_model: {MODEL}\n")
     with started("--config", config, "--max-body", "5000", "--allow-host", "reader.example") as (_, port):
-        with socket.create_connection(("127.0.0.1", port), timeout=5):
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE):
             pass  # says nothing, and goes
         found = {}
         for line in json_lines(file):
-            response = requests.post(f"http://127.0.0.1:{port}", json=line, timeout=30)
+            response = requests.post(f"http://127.0.0.1:{port}", json=line, timeout=PATIENCE)
             assert response.status_code == 200 and response.headers["Content-Type"] == "application/json"
             found.update(response.json())
         assert "5000 bytes" in refused(port, {"context": "x" * 5000, "qas": []}, 413)
@@ -124,7 +126,7 @@ class HeldReader:
     def read_all(self, questions, contexts, top_k=None):
         self.calls.append(len(questions))
         self.entered.set()
-        assert self.go.wait(30)
+        assert self.go.wait(PATIENCE)
         if any("number 3" in text for texts in contexts for text in texts):
             raise ValueError("a secret")
         return self._reader.read_all(questions, contexts, top_k)
@@ -133,7 +135,7 @@ class HeldReader:
 @contextmanager
 def sent(port, body):
     """A connection over which a context was sent, and its answer not read."""
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         connection.request("POST", "/", json.dumps(body), {"Content-Type": "application/json"})
         yield connection
 
@@ -142,7 +144,7 @@ def test_requests_that_wait_are_read_together_and_one_that_fails_fails_alone(rea
     held = HeldReader(reader)
     with served(create_app(held)) as port, ExitStack() as stack:
         connections = [stack.enter_context(sent(port, CONTEXTS[0]))]
-        assert held.entered.wait(30)
+        assert held.entered.wait(PATIENCE)
         connections += [stack.enter_context(sent(port, context)) for context in CONTEXTS[1:]]
         exchange(port, "GET", "/healthz")  # what was sent before has arrived by now
         held.go.set()
@@ -177,14 +179,14 @@ def test_a_signal_answers_what_is_in_flight():
         answer = pool.submit(post, port, CONTEXTS[0])
         assert process.stdout.readline() == "entered\n"
         process.send_signal(signal.SIGTERM)
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             with suppress(ConnectionRefusedError, ConnectionResetError):
-                socket.create_connection(("127.0.0.1", port), timeout=30).close()
+                socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
                 time.sleep(0.01)
                 continue
             break  # no further client is taken
         assert not answer.done()
-        assert process.communicate("\n", timeout=100) == ("", "") and process.returncode == 0
+        assert process.communicate("\n", timeout=PATIENCE) == ("", "") and process.returncode == 0
         status, value = answer.result()
         assert status == 200 and set(value) == {qa["qid"] for qa in CONTEXTS[0]["qas"]}

@@ -9,6 +9,7 @@ import pytest
 from browser import Page, chromium, executable
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
+from patience import PATIENCE
 from services import ask, begun, exchange, turn_of
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
@@ -365,7 +366,7 @@ def test_the_stages_are_shown_and_an_answer_is_cancelled(opened, pipeline, serve
     pipeline.hold()
     page.send(RELEASED)
     page.locator(".stages [aria-current=step]").get_by_text("Understanding").wait_for()
-    assert pipeline.entered.wait(60)
+    assert pipeline.entered.wait(PATIENCE)
     page.get_by_role("button", name="Cancel").click()
     page.answered(1)
     assert page.input_value("#question") == RELEASED and page.evaluate("document.activeElement.id") == "question"

@@ -15,6 +15,7 @@ import pytest
 from convinse.serving.api import ServiceOptions, create_app
 from documentation import block, blocks, page
 from loopback import served
+from patience import PATIENCE
 from places import ROOT
 from services import exchange
 
@@ -44,7 +45,7 @@ def server(pipeline):
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_calls_with_curl(server):
     begin, talk, files, chat = (
-        subprocess.run(["bash", "-ec", text], capture_output=True, text=True, timeout=60, check=True).stdout
+        subprocess.run(["bash", "-ec", text], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
         for text in shown("bash", "curl", server)
     )
     assert json.loads(begin)["sources"] == "kb_text"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from case_tables import each_case
-from convinse import Pipeline, load_config
 from convinse.documents.index import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
+from patience import PATIENCE
 from services import ask, begun, exchange, turn_of
 
 MUSEUM = """# Harbour museum
@@ -61,7 +61,7 @@ def on_disk():
 
 
 def wait_until(condition):
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -90,8 +90,8 @@ def test_a_conversation_is_asked_over_its_files_and_without_them_over_the_served
     assert exchange(server, "GET", path)["turns"] == 5
 
 
-def test_the_models_that_are_served_read_the_files():
-    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline, serving(pipeline) as port:
+def test_the_models_that_are_served_read_the_files(shipped):
+    with serving(shipped) as port:
         path = begun(port)
         put(port, path)
         turn = turn_of(port, path, "How long is the Aurelia?")
@@ -109,14 +109,14 @@ def test_a_question_waits_for_the_files_before_it_and_others_do_not(server, monk
 
     def slow(*arguments, **options):
         reading.set()
-        assert go.wait(30)
+        assert go.wait(PATIENCE)
         return update(*arguments, **options)
 
     monkeypatch.setattr(uploads, "update", slow)
     path, other = begun(server), begun(server)
     with ThreadPoolExecutor() as clients:
         file = clients.submit(put, server, path)
-        assert reading.wait(30)
+        assert reading.wait(PATIENCE)
         turn = clients.submit(turn_of, server, path, SHIPS)
         assert turn_of(server, other, TITANIC)["pred_answers"] and not (file.done() or turn.done())
         go.set()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from convinse.support.cache import FILE, Cache, cache_fault
 from convinse.support.errors import ModelError
 from convinse.support.vectors import VectorCache
+from patience import PATIENCE
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 JSON = st.recursive(
@@ -202,7 +203,7 @@ def test_a_folder_that_cannot_be_made_is_done_without_after_one_warning(workdir,
 
 def test_on_a_full_disk_nothing_more_is_written_and_all_else_is_found(start, workdir):
     process = start(FULL_DISK)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and errors.count("going on without it") == 1, errors
     assert Cache("cache").get("first") == 1
 
@@ -213,7 +214,7 @@ def test_processes_share_a_cache_and_a_killed_one_loses_one_entry_at_most(start_
         pass
     os.kill(killed.pid, signal.SIGKILL)
     for process in others:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
     with closing(Cache("cache")) as cache:
         for name, count in (("a", 20), ("b", 40), ("c", 40)):

@@ -10,6 +10,7 @@ from convinse.support.checksums import sha256
 from convinse.support.errors import IndexFileError, OutputError
 from convinse.support.files import recover, replacing
 from convinse.support.manifest import Manifest, read_manifest
+from patience import PATIENCE
 from written import names, write
 
 WRITER = """
@@ -86,7 +87,7 @@ def test_the_target_of_a_link_is_replaced_not_the_link(workdir, inside):
 
 def test_writers_that_come_together_leave_one_whole_folder(workdir, start_together):
     for process in start_together(WRITER, *[("index",)] * 3):
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, errors
         assert set(output.splitlines()) <= {
             "index: another process is writing it; wait for its end, or name another output"

@@ -2,6 +2,8 @@
 
 import json
 
+from patience import PATIENCE
+
 REFUSED = "convinse runs on Linux and macOS; this system has no file locks of their kind. On Windows install it in the "
 CODE = """
 import json, sys
@@ -24,7 +26,7 @@ print(json.dumps([outcome(public), outcome(inner), outcome(command)]))
 
 def test_a_system_without_locks_is_refused_in_one_line(start):
     process = start(CODE)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=PATIENCE)
     public, inner, status = json.loads(output)
     assert public == inner and public.startswith(REFUSED) and "\n" not in public
     assert status == "1" and errors == f"convinse: {public}\n"

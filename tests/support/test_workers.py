@@ -14,6 +14,7 @@ import pytest
 from convinse.support import workers
 from convinse.support.errors import DataError, NetworkError
 from convinse.support.workers import in_order
+from patience import PATIENCE
 
 PROGRAM = """
 import sys
@@ -54,7 +55,7 @@ def is_alive(pid):
         return False
 
 
-def gone(pids, seconds=5.0):
+def gone(pids, seconds=PATIENCE):
     """Whether processes end in time."""
     end = time.monotonic() + seconds
     while any(map(is_alive, pids)):
@@ -118,13 +119,14 @@ def program():
     started = []
 
     def start(harm="sleep"):
-        paths = os.pathsep.join([str(Path(workers.__file__).parents[2]), str(Path(__file__).parent)])
+        folders = Path(workers.__file__).parents[2], Path(__file__).parents[1], Path(__file__).parent
+        paths = os.pathsep.join(map(str, folders))
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, harm],
             env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         started.append(process)
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while len(below := children_of(process.pid)) < 2 and time.monotonic() < end and process.poll() is None:
             time.sleep(0.01)
         started.extend(below)
@@ -148,7 +150,7 @@ def children_of(pid):
 def test_no_worker_outlives_its_parent(program, number):
     process, below = program()
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == -number and len(below) == 2 and gone(below)
     if number == signal.SIGINT:  # Ctrl-C is one traceback, of the parent
         assert errors.count("Traceback") == 1 and errors.endswith("KeyboardInterrupt\n")

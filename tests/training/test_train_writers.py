@@ -84,8 +84,8 @@ def test_examples_are_the_annotated_turns_with_their_history(settings):
     ("base", "epochs"),
     [
         ({"init_std": 0.1}, 60),
-        ({"init_std": 0.1, "headless": True}, 60),
-        ({"kind": "t5", "initializer_factor": 1.0}, 120),
+        pytest.param({"init_std": 0.1, "headless": True}, 60, marks=pytest.mark.slow),
+        pytest.param({"kind": "t5", "initializer_factor": 1.0}, 120, marks=pytest.mark.slow),
     ],
 )
 def test_a_model_learns_to_write_representations(settings, base, epochs):

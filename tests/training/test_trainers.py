@@ -1,4 +1,8 @@
-"""The contract of all trainers: a run goes on where it was stopped, replaces nothing else, names errors, and leaves a whole model."""
+"""The contract of all trainers: a run goes on where it was stopped, replaces nothing else, names errors, and leaves a whole model.
+
+They share one loop and one writer of models, so by default one of them shows most rules, and of the others other tests show that they train; with
+--all each keeps every rule.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -24,8 +28,15 @@ def kind(request, workdir):
     return KINDS[request.param]()
 
 
-def of(*kinds):
+def each(*kinds):
+    """Run a test with each of these kinds, all if none is named."""
     return pytest.mark.parametrize("kind", kinds or KINDS, indirect=True)
+
+
+def one_of(*kinds):
+    """Run a test with the first of these kinds, with --all with each; all if none is named."""
+    first, *others = kinds or KINDS
+    return each(first, *(pytest.param(kind, marks=pytest.mark.slow) for kind in others))
 
 
 @pytest.fixture
@@ -50,7 +61,7 @@ def saved(monkeypatch):
     return stop_at
 
 
-@of()
+@one_of()
 def test_a_stopped_training_goes_on_to_the_same_bytes(kind, saved):
     before = set(names())
     kind.run("whole", epochs=3, patience=3)
@@ -67,7 +78,7 @@ def test_a_stopped_training_goes_on_to_the_same_bytes(kind, saved):
     assert not list(Path("parts").glob("*.bin"))
 
 
-@of()
+@one_of()
 @pytest.mark.parametrize("changed", ["data", "settings"])
 def test_a_stopped_training_refuses_other_data_and_settings(kind, saved, changed):
     saved(1)
@@ -82,7 +93,7 @@ def test_a_stopped_training_refuses_other_data_and_settings(kind, saved, changed
     refused(ModelError, lambda: kind.run("new", epochs=2, **other), words)
 
 
-@of()
+@one_of()
 def test_a_trained_model_is_replaced_and_nothing_else(kind):
     kind.run("new", epochs=1)
     assert len(record("new")["epochs"]) == 2
@@ -94,21 +105,21 @@ def test_a_trained_model_is_replaced_and_nothing_else(kind):
     assert names("precious") == ["thesis.tex"]
 
 
-@of()
+@each()
 def test_missing_checkpoint_names_its_key(kind):
     refused(ModelError, lambda: kind.run("new", "./none"), f"{kind.base_key}: ./none: no such folder")
     if hasattr(kind, "model_key"):  # the model of a stage is its base unless another is named
         refused(ModelError, lambda: kind.run("new", "", model="./none"), f"{kind.model_key}: ./none: no such folder")
 
 
-@of()
+@each()
 def test_data_that_teach_nothing_are_named(kind):
     kind.empty()
     refused(DataError, lambda: kind.run("new"), kind.nothing)
     assert "new" not in names()
 
 
-@of("ers", "ha", "mrqa", "retriever")
+@one_of("ers", "ha", "mrqa", "retriever")
 def test_an_encoder_gets_a_head(kind):
     kind.run("new", tiny("bert", "embedding"), epochs=1)
     assert record("new")["best_epoch"] == 1  # a random head is not an epoch
@@ -118,7 +129,7 @@ def test_an_encoder_gets_a_head(kind):
     assert is_exported(Path("new"))  # PyTorch has trained it, who uses it needs none
 
 
-@of("ha")
+@each("ha")
 def test_a_model_that_does_not_export_is_kept_for_pytorch(kind, monkeypatch, caplog):
     def refuse(*_, **__):
         raise ModelError("model: new: BertForQuestionAnswering does not export to ONNX; compute it with backend: torch")
@@ -129,7 +140,7 @@ def test_a_model_that_does_not_export_is_kept_for_pytorch(kind, monkeypatch, cap
     assert any("no ONNX files" in message and "does not export" in message for message in caplog.messages)
 
 
-@of("ers", "ha", "fusion")
+@each("ers", "ha", "fusion")
 def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
     settings = kind.configuration("models/new", epochs=3, patience=3)
     write_file("my.yml", settings)

@@ -35,6 +35,7 @@ def bench(*words):
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 
+@pytest.mark.slow
 def test_a_quick_run_writes_figures_and_tables_and_keeps_other_parts(tmp_path):
     output = tmp_path / "serve.json"
     output.write_text('{"clients": {"seconds": 1}}')

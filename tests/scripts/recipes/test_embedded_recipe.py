@@ -265,6 +265,7 @@ def test_a_machine_with_the_prepared_examples_needs_no_data(shared, tmp_path):
     assert all(torch.equal(trained[name], again[name]) for name in trained if name.startswith("bert.encoder"))
 
 
+@pytest.mark.slow
 def test_the_command_starts_the_recipe(tmp_path):
     command = [
         sys.executable,
