@@ -44,7 +44,8 @@ _DOMAINS = ("books", "movies", "music", "soccer", "tv_series")
 # files of reading/ and the share of their questions: most of SQuAD's ask for what the others do
 _READING = {"squad11-train": 0.3, "squadshifts-new-wiki": 1.0, "qed-train": 1.0}
 WORDS = "words"  # of an answer without a known class: it may be of any but DATE, NUMBER and YES_NO
-_STATEMENTS = 3_000  # of CREAK
+_UNKNOWN = 0.5  # of that share, of questions whose answers have no known class
+_STATEMENTS = 1_500  # of CREAK
 _DECIDED = 2  # one question of so many of BoolQ
 _FILES = {"tiq": "tiq/dev", "timequestions": "timequestions/dev", "lcquad2": "lcquad2-cq/LC_QuAD20_CQ.dev"}
 
@@ -261,7 +262,12 @@ def _all_asked(data: Path, wikidata: KnowledgeBase, embedded: KnowledgeBase) -> 
                 texts = [context[start:end] for start, end in answer_places(line_question)]
                 ids = [contract_answer(text, text, question)["id"] for text in texts]
                 is_literal = [is_date(entity_id) or is_number(entity_id) for entity_id in ids]
-                if chance.random() < share and ids and len(set(is_literal)) == 1:
+                # answers without a known class teach only what they are not
+                if (
+                    chance.random() < (share if any(is_literal) else share * _UNKNOWN)
+                    and ids
+                    and len(set(is_literal)) == 1
+                ):
                     answers = tuple(ids) if is_literal[0] else (WORDS,)
                     yield _Asked(question, question, answers, name, line.get("title") or context)
     for line in records(data, "yesno", "strategyqa-train.jsonl.gz"):

@@ -18,7 +18,7 @@ _THINGS = (
 )  # fmt: skip
 _WHETHER = (
     "do you know if", "can you tell me whether", "is it true that", "i would like to know whether", "tell me if", "find out if",
-    "does the text say that", "so", "and", "is it right that",
+    "does the text say that", "is it right that",
 )  # fmt: skip
 _THING = re.compile(r"(?:what|which|who)(?: is|'s| was| are| were)(?: the| his| her| its| their)? (\w.*)", re.I)
 _NEGATIVES = {
@@ -26,7 +26,6 @@ _NEGATIVES = {
     "can": "can't", "has": "hasn't", "have": "haven't", "will": "won't", "could": "couldn't", "would": "wouldn't",
 }  # fmt: skip
 _MODALS = ("must", "should", "may", "might", "shall", "need", "could", "would")
-_BEFORE = ("so", "and", "but", "ok", "then")
 _ENDS = ("?", "", "", " please")
 
 
@@ -55,16 +54,16 @@ def as_keywords(question: str, chance: random.Random) -> str:
 
 
 def as_decision(question: str, chance: random.Random) -> str:
-    """A question for yes or no without its verb ("breakfast included?"), as a negative one ("isn't it ..."), or with another verb."""
+    """A question for yes or no as a negative one ("isn't it ..."), or with another verb ("must it ...").
+
+    Without the verb ("breakfast included?", "and in Paris?") it would look like a follow-up for anything else.
+    """
     verb, _, rest = question.strip(" ?.!").partition(" ")
-    draw, verb = chance.random(), verb.lower()
-    if draw < 0.35 and verb in ("is", "are", "was", "were", "does", "do", "can", "has", "have"):
-        return f"{_lower(rest, chance)}?"
-    if draw < 0.6 and verb in _NEGATIVES:
-        return f"{_NEGATIVES[verb]} {_lower(rest, chance)}?"
-    if verb in _NEGATIVES and verb not in ("is", "are", "was", "were"):
-        return f"{chance.choice(_MODALS)} {_lower(rest, chance)}{chance.choice(_ENDS)}"
-    return f"{chance.choice(_BEFORE)} {_lower(question, chance)}"
+    if verb.lower() not in _NEGATIVES:
+        return question
+    is_negative = verb.lower() in ("is", "are", "was", "were") or chance.random() < 0.5
+    verb = _NEGATIVES[verb.lower()] if is_negative else chance.choice(_MODALS)
+    return f"{verb} {_lower(rest, chance)}{chance.choice(_ENDS)}"
 
 
 def as_statement_asked(statement: str, chance: random.Random) -> str:
