@@ -35,9 +35,9 @@ from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import typed_questions
 from recipes.embedded.answer_type import train_answer_type
 from recipes.embedded.card import Trained, embedded_card
+from recipes.embedded.data_sets import DATA_SETS
 from recipes.embedded.examples import Example
 from recipes.embedded.prepared import Prepared
-from recipes.embedded.ranking_sets import boolq_questions, infotabs_statements
 from recipes.embedded.recipe import (
     Data,
     Recipe,
@@ -51,6 +51,7 @@ from recipes.embedded.recipe import (
 )
 from recipes.embedded.rewriter import rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
+from recipes.embedded.statements import decided_questions
 from recipes.embedded.validation import calibrate
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
@@ -206,9 +207,10 @@ def examples_of(recipe: Recipe, options: argparse.Namespace, work: Path) -> Data
     if file is not None and file.is_file():
         return read_examples(file)
     build = builders(options.data, work, recipe.seed, recipe.files)
-    if unknown := sorted(recipe.mixture.keys() - build.keys()):
-        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(build))}")
-    texts = {*recipe.files, *(TEXT_SETS if not TEXT_SETS.keys().isdisjoint(recipe.mixture) else ())}
+    names = {*DATA_SETS, *recipe.files}
+    if unknown := sorted(recipe.mixture.keys() - names):
+        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(names))}")
+    texts = {*recipe.files, *(TEXT_SETS if not TEXT_SETS.isdisjoint(recipe.mixture) else ())}
     everything = gather({name: build[name] for name in sorted(recipe.mixture.keys() | texts)})
     data = without_held_out(everything, texts, recipe.mixture)
     if file is not None:
@@ -219,7 +221,7 @@ def examples_of(recipe: Recipe, options: argparse.Namespace, work: Path) -> Data
 def questions_of_heads(data: Path, work: Path, recipe: Recipe) -> dict[str, Any]:
     questions: dict[str, Any] = {}
     if recipe.yes_no is not None:
-        questions["yes_no"] = [*boolq_questions(data), *infotabs_statements(data)]
+        questions["yes_no"] = list(decided_questions(data))
     if recipe.answer_type is not None:
         questions["answer_type"] = typed_questions(data, work, recipe.answer_type.least)
     if recipe.rewrite is not None:

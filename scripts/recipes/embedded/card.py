@@ -8,7 +8,7 @@ import msgspec
 
 from convinse.training.objective import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
-from recipes.embedded.reading import DATA_SETS, READING_FILES, DataSet
+from recipes.embedded.data_sets import DATA_SETS, READING_FILES, DataSet
 from recipes.embedded.recipe import Recipe
 
 Trained = Mapping[str, tuple[Any, FitResult]]  # name of a head -> the head, and what its training gave
