@@ -11,10 +11,11 @@ from typing import TypeVar
 
 from convinse.records.ranked_rows import RowForm
 from recipes.embedded.examples import Example, reported
+from recipes.embedded.measured import selqa, squad_sentences
 from recipes.embedded.negatives import holds
-from recipes.embedded.reading import held_out, mismatched, squad2_unanswerable
-from recipes.embedded.sets import TEXT_SETS
-from recipes.embedded.tables import read_tables, tables, verbalised
+from recipes.embedded.reading import held_out
+from recipes.embedded.sets import examples_of_set
+from recipes.embedded.tables import read_tables, verbalised
 
 SEED = 9
 PARAGRAPHS = ("qed", "fairytaleqa")
@@ -53,29 +54,30 @@ class RankingQuestion:
 
 def reading_sets(data: Path, most: int) -> dict[str, tuple[Question, ...]]:
     """Questions on sentences (QAMR) and on paragraphs, which have distractors."""
-    passages = texts_of(reported(TEXT_SETS["boolq"](data, SEED)))
-    qamr = reported(TEXT_SETS["qamr"](data, SEED))
+    passages = texts_of(reported(examples_of_set("boolq", data, SEED)))
+    qamr = reported(examples_of_set("qamr", data, SEED))
     single = (example for example in qamr if example.candidates[0].text == example.key)  # not a paragraph of several
     sets = {"qamr": sample(questions(single), most)}
     for name in PARAGRAPHS:
         chance = random.Random(f"distractors {SEED}")
-        drawn = sample(questions(reported(TEXT_SETS[name](data, SEED))), most)
+        drawn = sample(questions(reported(examples_of_set(name, data, SEED))), most)
         sets[name] = tuple(with_distractors(question, passages, chance) for question in drawn)
     return sets
 
 
 def ranking_sets(data: Path, most: int) -> dict[str, tuple[RankingQuestion, ...]]:
     """Questions with all texts of their section, table or corpus."""
-    prepared = {name: list(reported(TEXT_SETS[name](data, SEED))) for name in ("squad_sentences", "selqa", "boolq")}
-    fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
+    sections = list(reported(selqa(data, SEED)))
+    fill = [candidate.text for example in sections for candidate in example.candidates]
+    boolq, tables = (list(reported(examples_of_set(name, data, SEED))) for name in ("boolq", "tables"))
     return {
-        "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most),
+        "squad_sentences": against_one_pool(list(reported(squad_sentences(data, SEED))), fill, SENTENCES, most),
         "selqa": tuple(
             RankingQuestion.of(row.query, ((candidate.text, candidate.relevant) for candidate in row.candidates))
-            for row in sample(prepared["selqa"], most)
+            for row in sample(sections, most)
         ),
-        "boolq": against_one_pool(prepared["boolq"], (), 0, most),
-        "tables": whole_tables(data, sample(list(reported(tables(data, SEED))), most)),
+        "boolq": against_one_pool(boolq, (), 0, most),
+        "tables": whole_tables(data, sample(tables, most)),
     }
 
 
@@ -86,7 +88,8 @@ def article_sets(data: Path, most: int) -> dict[str, tuple[Question, ...]]:
         for example in reported(examples):
             kinds.setdefault(NEW_WIKIPEDIA if example.source == _NEW_ARTICLES else kind, []).append(example)
     made = {kind: sample(questions(examples), most) for kind, examples in sorted(kinds.items())}
-    nothing = [*reported(squad2_unanswerable(data, SEED)), *reported(mismatched(data, SEED))]
+    sets = ("squad2_unanswerable", "mismatched")
+    nothing = [example for name in sets for example in reported(examples_of_set(name, data, SEED))]
     unanswerable = [Question(example.query, example.candidates[0].text, ()) for example in nothing]
     return {**made, UNANSWERABLE: sample(unanswerable, most)}
 

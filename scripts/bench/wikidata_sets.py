@@ -21,8 +21,8 @@ from convinse.records.literals import is_item
 from convinse.records.representation import QuestionEntity
 from convinse.resources import Resources
 from recipes.built_sources import CONVQUESTIONS, INTRODUCTIONS, build_sources, is_right
+from recipes.embedded.lists import WrittenQuestion, answer_entity, written_questions
 from recipes.embedded.negatives import part_of
-from recipes.embedded.turns import FaithQuestion, answer_entity, faith_questions
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import needed
 
@@ -191,7 +191,7 @@ class TimedQuestion(NamedTuple):
 
 
 def in_space(
-    name: str, questions: Iterable[FaithQuestion], retriever: ClocqRetriever, most: int | None
+    name: str, questions: Iterable[WrittenQuestion], retriever: ClocqRetriever, most: int | None
 ) -> tuple[Figures, list[TimedQuestion]]:
     """Return counts, and of the different questions of a data set those whose answer is in their space, or some of them."""
     kb = retriever.kb
@@ -242,7 +242,10 @@ def temporal(bench: Bench) -> Figures:
         retriever = ClocqRetriever(config, resources=Resources(config, kb=kb))
         found = {
             name: in_space(
-                name, islice(faith_questions(bench.folder, name), bench.size.timed), retriever, bench.size.put
+                name,
+                islice(written_questions(bench.folder, f"{name}/dev.json.gz"), bench.size.timed),
+                retriever,
+                bench.size.put,
             )
             for name in SETS
         }

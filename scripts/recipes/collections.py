@@ -28,8 +28,9 @@ from convinse.records.literals import is_item
 from convinse.records.written_values import value_at
 from convinse.scoring.extractive import normalize
 from recipes.built_sources import is_right
+from recipes.embedded.data_sets import ARTICLES
 from recipes.embedded.negatives import part_of
-from recipes.embedded.reading import ARTICLES, titled_rows
+from recipes.embedded.reading import titled_rows
 from recipes.embedded.spans import untokenised
 from recipes.embedded.tables import read_tables
 from recipes.sources import records, unescaped_field

@@ -11,7 +11,6 @@ import argparse
 import json
 import logging
 import os
-import random
 import shutil
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from convinse.cli.arguments import add_dropped
 from convinse.config import SNAPSHOT, load_settings, resolve
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.devices import find_device
@@ -35,23 +35,21 @@ from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import typed_questions
 from recipes.embedded.answer_type import train_answer_type
 from recipes.embedded.card import Trained, embedded_card
-from recipes.embedded.examples import Example
+from recipes.embedded.data_sets import DATA_SETS
 from recipes.embedded.prepared import Prepared
-from recipes.embedded.ranking_sets import boolq_questions, infotabs_statements
 from recipes.embedded.recipe import (
     Data,
     Recipe,
     Teachers,
+    calibrate_heads,
     gather,
     prepare,
-    read_examples,
     train_trunk,
     without_held_out,
-    write_examples,
 )
 from recipes.embedded.rewriter import rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
-from recipes.embedded.validation import calibrate
+from recipes.embedded.statements import decided_questions
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
 
@@ -63,7 +61,6 @@ _OPTIONS = {
     "--base": "the model to start from instead of the recipe's",
     "--trunk": "a finished model: only the heads over it are trained",
     "--work": "where the knowledge base is built and kept",
-    "--examples": "where the examples are kept, read if the file exists (.jsonl.gz)",
     "--prepared": "where the examples are kept as tokens, read if the file exists: a machine with this file needs no data",
 }
 _SHAPE = (
@@ -79,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
     for name, text in _OPTIONS.items():
-        parser.add_argument(name, metavar="FILE" if name in ("--config", "--examples") else "DIR", help=text)
+        parser.add_argument(name, metavar="FILE" if name in ("--config", "--prepared") else "DIR", help=text)
+    add_dropped(parser, "--examples", "--prepared keeps them, as tokens")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint of a stopped training")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
@@ -115,14 +113,11 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
     """Train the trunk, then the heads over it, and write the folder."""
     checkpoint, teachers, base = start_from(recipe)
     start = time.perf_counter()
-    prepared, data = prepared_examples(checkpoint, recipe, options, work)
+    prepared = prepared_examples(checkpoint, recipe, options, work)
     # the data that the last step needs is looked for before the first
     questions = questions_of_heads(options.data, work, recipe)
     result = train_trunk(checkpoint, teachers, prepared, recipe, state_of(options.output))
-    if data is None and options.examples is not None and Path(options.examples).is_file():
-        data = read_examples(Path(options.examples))
-    if data is not None:
-        calibrate_heads(checkpoint, recipe, data)
+    calibrate_heads(checkpoint, prepared, recipe)
     heads = train_heads(checkpoint, recipe, questions, options)
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
@@ -146,29 +141,16 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
         remove(state)
 
 
-def prepared_examples(
-    checkpoint: Checkpoint, recipe: Recipe, options: argparse.Namespace, work: Path
-) -> tuple[Prepared, Data | None]:
-    """The examples as tokens, of the file of --prepared if it exists, else made and kept there; and as texts, if they were read."""
+def prepared_examples(checkpoint: Checkpoint, recipe: Recipe, options: argparse.Namespace, work: Path) -> Prepared:
+    """The examples as tokens, of the file of --prepared if it exists, else made and kept there."""
     file = None if options.prepared is None else Path(options.prepared)
     if file is not None and file.is_file():
-        return Prepared.read(file), None
-    data = examples_of(recipe, options, work)
+        return Prepared.read(file)
+    data = examples_of(recipe, options.data, work)
     prepared = prepare(data, recipe, TextTokenizer.of(checkpoint, recipe.max_length), checkpoint.model)
     if file is not None:
         prepared.write(file)
-    return prepared, data
-
-
-def calibrate_heads(checkpoint: Checkpoint, recipe: Recipe, data: Data) -> None:
-    """Calibrate ranking and reading on the held-out examples that may choose."""
-    model, chance = checkpoint.model.to(find_device(recipe.device)), random.Random(recipe.seed)
-    examples: list[Example] = []
-    for name in sorted(recipe.mixture):
-        choosing = [example for example in data.dev.get(name, ()) if example.chooses]
-        examples += chance.sample(choosing, min(recipe.dev_examples, len(choosing)))
-    calibrate(model, TextTokenizer.of(checkpoint, recipe.max_length), examples)
-    model.to("cpu")
+    return prepared
 
 
 def train_heads_only(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
@@ -200,26 +182,20 @@ def head_state(options: argparse.Namespace, name: str) -> Path:
     return state_of(options.output.with_name(f"{options.output.name}.{name}"))
 
 
-def examples_of(recipe: Recipe, options: argparse.Namespace, work: Path) -> Data:
-    """The examples of the file of --examples if it exists, else built, and kept there."""
-    file = None if options.examples is None else Path(options.examples)
-    if file is not None and file.is_file():
-        return read_examples(file)
-    build = builders(options.data, work, recipe.seed, recipe.files)
-    if unknown := sorted(recipe.mixture.keys() - build.keys()):
-        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(build))}")
-    texts = {*recipe.files, *(TEXT_SETS if not TEXT_SETS.keys().isdisjoint(recipe.mixture) else ())}
+def examples_of(recipe: Recipe, data: Path, work: Path) -> Data:
+    build = builders(data, work, recipe.seed, recipe.files)
+    names = {*DATA_SETS, *recipe.files}
+    if unknown := sorted(recipe.mixture.keys() - names):
+        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(names))}")
+    texts = {*recipe.files, *(TEXT_SETS if not TEXT_SETS.isdisjoint(recipe.mixture) else ())}
     everything = gather({name: build[name] for name in sorted(recipe.mixture.keys() | texts)})
-    data = without_held_out(everything, texts, recipe.mixture)
-    if file is not None:
-        write_examples(data, file)
-    return data
+    return without_held_out(everything, texts, recipe.mixture)
 
 
 def questions_of_heads(data: Path, work: Path, recipe: Recipe) -> dict[str, Any]:
     questions: dict[str, Any] = {}
     if recipe.yes_no is not None:
-        questions["yes_no"] = [*boolq_questions(data), *infotabs_statements(data)]
+        questions["yes_no"] = list(decided_questions(data))
     if recipe.answer_type is not None:
         questions["answer_type"] = typed_questions(data, work, recipe.answer_type.least)
     if recipe.rewrite is not None:

@@ -22,14 +22,14 @@ from convinse.question_understanding.base import turns_in_step, understand
 from convinse.question_understanding.slots import Slots
 from convinse.records.conversation import Conversation
 from convinse.records.evidence import Entity
-from convinse.records.literals import is_date, is_number
+from convinse.records.literals import is_date, is_item, is_number
 from convinse.resources import Resources
 from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
-from recipes.embedded.ranking_sets import boolq_questions
 from recipes.embedded.reading import answer_places
 from recipes.embedded.requests import as_statement_asked
-from recipes.embedded.wikidata import Facts, bench_items, is_item
+from recipes.embedded.statements import of_set
+from recipes.embedded.wikidata import Fact, bench_items, facts_by_subject, knowledge_base
 from recipes.sources import needed, records
 
 _SNAPSHOT = project_root() / "convinse" / "snapshot"
@@ -92,18 +92,18 @@ class _Asked(NamedTuple):
 
 def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestions:
     """The questions whose answers have known classes, and those that the property asked for tells the classes of."""
-    facts = Facts(data, work)
     with ExitStack() as stack:
-        kbs = [stack.enter_context(closing(facts.kb))]
+        kbs = [stack.enter_context(closing(knowledge_base(data, work)))]
+        by_subject = facts_by_subject(kbs[0], data)
         kbs.append(stack.enter_context(closing(KnowledgeBase(_SNAPSHOT / "kb"))))
         all_questions = list(dict.fromkeys(_all_asked(data, *kbs)))
         classes = ItemClasses(kbs)
-        of_property = property_classes(facts, classes)
+        of_property = property_classes(by_subject, classes)
         direct = [
             {WORDS: 1.0} if row.answers == (WORDS,) else classes.shares(row.answers) or of_property.get(row.prop, {})
             for row in all_questions
         ]
-        items = {*facts.by_subject, *facts.by_object}
+        items = {*by_subject, *(fact.value for facts in by_subject.values() for fact in facts if is_item(fact.value))}
         items.update(answer for row in all_questions for answer in row.answers if is_item(answer))
         joined = classes.joined(items, direct, least)
         names = {root: classes.name(root) for root in sorted(set(joined.values()))}
@@ -197,11 +197,11 @@ def _most_of(name: str, of_items: Sequence[Sequence[str]], base: Mapping[str, st
     return root if count and count >= _SHARE * len(of_items) else None
 
 
-def property_classes(facts: Facts, classes: ItemClasses) -> dict[str, Classes]:
+def property_classes(by_subject: Mapping[str, list[Fact]], classes: ItemClasses) -> dict[str, Classes]:
     """The classes of the values of a property (`P57`), and of the subjects of its facts (`R57`), if it has 20 facts or more."""
     ids: dict[str, list[str]] = defaultdict(list)
-    for subject, stated in facts.by_subject.items():
-        for fact in stated:
+    for subject, facts in by_subject.items():
+        for fact in facts:
             ids[fact.prop].append(fact.value)
             ids[f"R{fact.prop[1:]}"].append(subject)
     return {name: classes.shares(values) for name, values in ids.items() if len(values) >= _LEAST_FACTS}
@@ -275,7 +275,7 @@ def _all_asked(data: Path, wikidata: KnowledgeBase, embedded: KnowledgeBase) -> 
     for line in islice(records(data, "yesno", "creak-train.jsonl.gz"), _STATEMENTS):
         question = as_statement_asked(line["statement"], chance)
         yield _Asked(question, question, ("Yes",), "creak", line["entity"])
-    for decided in boolq_questions(data)[::_DECIDED]:
+    for decided in islice(of_set("boolq", data), 0, None, _DECIDED):
         yield _Asked(decided.question, decided.question, ("Yes" if decided.yes else "No",), "boolq", decided.key)
     for benchmark, name in _FILES.items():
         yield from _turns(read_benchmark(needed(data, f"{name}.json.gz"), benchmark), benchmark, lambda _: "")

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,8 +24,6 @@ class Batch:
     ends: np.ndarray  # [p] where the text begins and ends (exclusive) in the sequence
     # for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none
     spans: list[np.ndarray]
-    # of each pair [n, 2] where the window's tokens begin and end in the text, in characters; empty if the texts are not at hand
-    offsets: list[np.ndarray] = field(default_factory=list)
 
 
 def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
@@ -73,7 +71,7 @@ def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.
     of_pair: list[list[int]] = [[] for _ in pairs]
     for place, pair in enumerate(windows.pair_of.tolist()):
         of_pair[pair].append(place)
-    read, spans, offsets, readable = [], [], [], np.empty(len(pairs), dtype=bool)
+    read, spans, readable = [], [], np.empty(len(pairs), dtype=bool)
     nothing = np.zeros((1, 2), dtype=np.int64)
     for number, (_, candidate) in enumerate(pairs):
         all_spans = token_spans(candidate.spans, windows.offsets[number])
@@ -91,12 +89,10 @@ def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.
             place = chance.choice(of_pair[number] if chance.random() < _ANY_WINDOW else choices)
         read.append(place)
         spans.append(held.get(place, nothing))
-        begin = windows.begins[place]
-        offsets.append(windows.offsets[number][begin : begin + ends[place] - firsts[place]])
         readable[number] = candidate.readable and (not candidate.relevant or place in held)
     chosen = np.array(read, dtype=np.int64)
     ids, firsts = [windows.sequences.ids[place] for place in read], firsts[chosen]
     sequences = replace(windows.sequences, ids=ids, lengths=windows.sequences.lengths[chosen], firsts=firsts)
     sizes = [len(example.candidates) for example in examples]
     relevant = np.array([candidate.relevant for _, candidate in pairs])
-    return Batch(sequences, sizes, relevant, readable, firsts, ends[chosen], spans, offsets)
+    return Batch(sequences, sizes, relevant, readable, firsts, ends[chosen], spans)

@@ -8,7 +8,7 @@ import msgspec
 
 from convinse.training.objective import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
-from recipes.embedded.reading import DATA_SETS, READING_FILES, DataSet
+from recipes.embedded.data_sets import DATA_SETS, READING_FILES, YES_NO_SETS, DataSet
 from recipes.embedded.recipe import Recipe
 
 Trained = Mapping[str, tuple[Any, FitResult]]  # name of a head -> the head, and what its training gave
@@ -40,7 +40,8 @@ def embedded_card(
     for name, (head, fitted) in heads.items():
         text = _TEXTS["heads"][name]
         about.append(text["about"].format(number=len(head.answer_classes.names) if name == "answer_type" else 0))
-        sections[text["heading"]] = f"{text['text']}\n\n{validation_table(fitted)}"
+        sets = "; ".join(f"{declared.content} ({declared.licence})" for declared in YES_NO_SETS.values())
+        sections[text["heading"]] = f"{text['text'].replace('{sets}', sets)}\n\n{validation_table(fitted)}"
     origin = "sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base
     front = {"license": "apache-2.0", "language": "en", "library_name": "transformers", "base_model": origin}
     return model_card("The embedded model", "\n".join(about), sections, front)

@@ -8,9 +8,9 @@ On the GPU, over the folders of pieces that arrived there:
 
     PYTHONPATH=scripts python -m recipes.embedded.gpu run PARCEL ... --output back
 
-Here, over what came back; the calibration needs the data again:
+Here, over what came back:
 
-    PYTHONPATH=scripts python -m recipes.embedded.gpu finish BACK ... --data DIR --mpnet DIR --output models
+    PYTHONPATH=scripts python -m recipes.embedded.gpu finish BACK ... --mpnet DIR --output models
 """
 
 import argparse
@@ -35,11 +35,11 @@ from convinse.support.checksums import sha256
 from convinse.support.errors import ConvinseError, DataError
 from convinse.training.objective import FitResult
 from convinse.training.trainer import write_trained
-from recipes.embedded.__main__ import calibrate_heads, examples_of, start_from
+from recipes.embedded.__main__ import examples_of, start_from
 from recipes.embedded.card import embedded_card
 from recipes.embedded.parcel import join, pack
 from recipes.embedded.prepared import Prepared
-from recipes.embedded.recipe import Recipe, prepare, train_trunk
+from recipes.embedded.recipe import Recipe, calibrate_heads, prepare, train_trunk
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 LISTS = "lists"  # the prepared examples
@@ -69,7 +69,7 @@ def pack_all(options: argparse.Namespace) -> None:
     folders = {"mpnet": options.mpnet, "model": Path(resolve(FOLDERS["model"]))}
     checkpoint = load_checkpoint(folders["model"], "question-answering", "model")
     work = options.output.with_name(f"{options.output.name}.work")
-    data = examples_of(recipe, options, work)
+    data = examples_of(recipe, options.data, work)
     prepared = prepare(data, recipe, TextTokenizer.of(checkpoint, recipe.max_length), checkpoint.model)
     work.mkdir(parents=True, exist_ok=True)
     prepared.write(work / LISTS)
@@ -113,8 +113,12 @@ def run(options: argparse.Namespace) -> None:
             checkpoint.model.save_pretrained(work / name)
             checkpoint.tokenizer.save_pretrained(work / name)
             continue
+        calibrate_heads(checkpoint, prepared, recipe)
         weights = {key: tensor for key, tensor in checkpoint.model.state_dict().items() if not _is_still(key)}
-        about = {"minutes": round((time.perf_counter() - start) / 60, 1), "fitted": msgspec.to_builtins(result)}
+        about = {
+            "minutes": round((time.perf_counter() - start) / 60, 1), "fitted": msgspec.to_builtins(result),
+            "examples": prepared.sizes, "data": prepared.run_id,
+        }  # fmt: skip
         files.append(work / f"{name}.learned")
         metadata = {"format": "pt", "about": json.dumps(about)}
         save_file(stored(weights, "int8"), files[-1], metadata=metadata)
@@ -127,10 +131,9 @@ def _is_still(name: str) -> bool:
 
 
 def finish(options: argparse.Namespace) -> None:
-    """Write the model folders of both students: calibrated, with cards and graphs."""
+    """Write the model folders of both students, with cards and graphs."""
     work = options.output / ".work"
     bases = {"reader": options.mpnet, "model": Path(resolve(FOLDERS["model"]))}
-    data = None
     for path in join(options.paths, work):
         name = path.name.partition(".")[0]
         recipe = msgspec.structs.replace(
@@ -138,17 +141,12 @@ def finish(options: argparse.Namespace) -> None:
         )
         checkpoint, _, base = start_from(msgspec.structs.replace(recipe, reader=None))
         about = learned(checkpoint, path)
-        data = data or examples_of(recipe, options, work)
-        calibrate_heads(checkpoint, recipe, data)
         result = msgspec.convert(about["fitted"], FitResult)
-        sizes = {set_name: len(examples) for set_name, examples in data.train.items()}
-        card = embedded_card(recipe, sizes, result, base.name, about["minutes"], {})
+        card = embedded_card(recipe, about["examples"], result, base.name, about["minutes"], {})
         record = {
             "recipe": {**msgspec.to_builtins(recipe), "base": base.name},
             "base": {"name": base.name, "sha256": sha256(base / WEIGHTS)},
-            "examples": sizes,
-            "data": data.run_id,
-            "minutes": about["minutes"],
+            **{key: about[key] for key in ("examples", "data", "minutes")},
         }
         write_trained(checkpoint, options.output / name, card, result, record, write_graphs, storage="int8")
 
@@ -175,10 +173,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.set_defaults(run=action)
         if name != "pack":
             command.add_argument("paths", type=Path, nargs="+", metavar="DIR", help="folders of pieces")
-        if name != "run":
+        if name == "pack":
             command.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
+        if name != "run":
             command.add_argument("--mpnet", type=Path, required=True, metavar="DIR")
-            command.add_argument("--examples", metavar="FILE", help="where the examples are kept (.jsonl.gz)")
         command.add_argument("--output", type=Path, required=True, metavar="DIR")
         command.add_argument("--most", type=float, default=15.0, metavar="MIB", help="of a piece (default: 15)")
         command.add_argument("--device", default="auto")

@@ -1,28 +1,32 @@
 """Questions with the lists of evidences among which the pipeline has to find their answers.
 
-Two kinds: what the pipeline itself retrieves and ranks over wikidata-27k and the introductions of its items, and all sentences of the
-article that a question of a reading set is about, in the form of the evidences. The lists of the pipeline are kept in the folder `work`.
+What the pipeline itself retrieves and ranks over wikidata-27k and the introductions of its items; for conversations over the snapshot.
+The lists are kept in the folder `work`.
 """
 
 import random
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from convinse.config import load_config
+from convinse.experiment import read_part
+from convinse.language.language import english
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
+from convinse.records.literals import date_entity, is_date, is_item
 from convinse.records.ranked_rows import as_read, spans_as_read
+from convinse.records.written_values import find_literals
 from convinse.scoring.convqa import has_answer
 from convinse.training.answering import answer_spans
-from convinse.wikipedia.page import sentence_places
 from recipes.answers import kept_turns
 from recipes.built_sources import INTRODUCTIONS, build_sources
+from recipes.embedded.data_sets import DATA_SETS
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import by_bm25, holds, negatives
-from recipes.embedded.reading import ARTICLES, Asked, merged, titled_rows
-from recipes.embedded.wikidata import Facts, Told, bench_items
+from recipes.embedded.wikidata import Fact, bench_items, facts_by_subject, knowledge_base
 from recipes.sources import needed, read_json, records
 
 _RANKED = 20  # evidences of a list, at most
@@ -31,70 +35,53 @@ _WRONG = 14
 _TEMPLATES = 12_000  # questions made of templates
 _OF_PROPERTY = 150  # of these
 _BY_WORDS = {"evs": "bm25", "evs_model": None, "evs_bi_encoder": None}
+_STAMP = re.compile(r"(-?[0-9]{4,})-([0-9]{2})-([0-9]{2})T00:00:00Z")
+_FEW_DIGITS = re.compile(r"[0-9]{1,2}")
 
 
 class Question(NamedTuple):
     text: str
     answers: list[Entity]
-    about: str
+    about: str = ""  # the item whose part it is in; empty: the first one that is linked
 
 
-# -- lists of the pipeline ---------------------------------------------------------------------------------------------
-
-
-def compmix(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """CompMix (train): questions of people, for all sources."""
-    questions = (
-        _question(entry)
-        for entry in records(data, "compmix", "train.json.gz")
-        if entry["answer_in_kb"] and entry["entities"]
-    )
-    yield from _pipeline_lists("compmix", questions, data, work)
-
-
-def search_questions(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """WikiWebQuestions (dev): questions that people typed into a search engine."""
-    questions = (
-        _question(entry)
-        for entry in records(data, "wikiwebquestions", "dev.json.gz")
-        if entry["answers"] and entry["entities"]
-    )
-    yield from _pipeline_lists("search_questions", questions, data, work)
-
-
-def template_lists(data: Path, work: Path, seed: int) -> Iterator[Example]:
-    """Facts of wikidata-27k, asked for by the templates of KGConv; the lists are ranked by BM25."""
-    yield from _pipeline_lists("template_lists", template_questions(data, work, seed), data, work, _BY_WORDS)
-
-
-def _question(entry: dict[str, Any]) -> Question:
-    answers: list[Entity] = [
-        {"id": answer["id"], "label": answer["label"] or answer["id"]} for answer in entry["answers"]
-    ]
-    return Question(entry["question"], answers, entry["entities"][0]["id"])
-
-
-def _pipeline_lists(
-    name: str, questions: Iterable[Question], data: Path, work: Path, changes: dict[str, Any] | None = None
-) -> Iterator[Example]:
-    """Args: changes: of the configuration. Questions about an item of `convquestions/val_wd27k` are left out."""
+def pipeline_lists(name: str, data: Path, work: Path, seed: int) -> Iterator[Example]:
+    """The questions of a set, each with what is retrieved for it; none is about an item of `convquestions/val_wd27k`."""
+    declared, bench = DATA_SETS[name], bench_items(data)
     work.mkdir(parents=True, exist_ok=True)
-    seeds = bench_items(data).seeds
-    by_text = {question.text: question for question in questions if question.about not in seeds}
-    settings = {**build_sources(data, work, INTRODUCTIONS, "snapshot:model"), **(changes or {})}
+    questions = {question.text: question for question in _QUESTIONS[declared.format](name, data, work, seed)}
+    left_out = bench.items if declared.format == "written" else bench.seeds
+    settings: dict[str, Any] = build_sources(data, work, INTRODUCTIONS, "snapshot:model")
+    if declared.format != "linked":
+        settings |= _BY_WORDS  # many questions: they are ranked by their words alone
     conversations: list[Conversation] = [
-        {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": rows.answers}]}
-        for text, rows in by_text.items()
+        {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": question.answers}]}
+        for text, question in questions.items()
+        if question.about not in left_out
     ]
-    for _, turn in kept_turns(name, "wikidata-27k.yml", settings, conversations, SOURCES, work):
-        if example := _list(name, turn, by_text[turn["question"]].about):
+    for group, turn in kept_turns(name, "wikidata-27k.yml", settings, conversations, SOURCES, work):
+        key = questions[turn["question"]].about or group
+        if key not in left_out and (example := _list(name, turn, key)):
+            yield example
+
+
+def conversations(name: str, data: Path, work: Path, seed: int) -> Iterator[Example]:
+    """The train conversations that ship with the package; the key is the conversation."""
+    work.mkdir(parents=True, exist_ok=True)
+    config = load_config("lexical.yml")
+    for group, turn in kept_turns(name, "lexical.yml", {}, read_part(config, "train"), SOURCES, work):
+        if example := _list(name, turn, group):
             yield example
 
 
 def _list(name: str, turn: Turn, key: str) -> Example | None:
-    """The best evidences of a turn; None if too many have an answer to tell which say so."""
+    """The best evidences of a turn; None for yes or no, and if too many have an answer to tell which say so."""
     answers = turn["answers"]
-    right, wrong = {}, {}
+    decided = any(answer["id"].casefold() in ("yes", "no") for answer in answers)
+    if decided or english().answer_types.is_existential(turn["question"]):
+        return None
+    right: dict[str, Candidate] = {}
+    wrong: dict[str, Candidate] = {}
     for evidence in turn["top_evidences"][:_RANKED]:
         text = as_read(evidence, "ranked")
         spans = spans_as_read(evidence, "ranked", answer_spans(evidence, answers))
@@ -107,47 +94,96 @@ def _list(name: str, turn: Turn, key: str) -> Example | None:
     return Example(asked_in_full(turn), (*right.values(), *list(wrong.values())[:_WRONG]), name, key, f"{name}:{key}")
 
 
-def template_questions(data: Path, work: Path, seed: int) -> Iterator[Question]:
-    """Questions for facts, a property at most `_OF_PROPERTY` times; all values of it are answers."""
+# -- questions with answers --------------------------------------------------------------------------------------------
+
+
+def _linked(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+    """Questions whose answers and entities are linked."""
+    for entry in (entry for file in DATA_SETS[name].files for entry in records(data, file)):
+        if entry["answers"] and entry["entities"] and entry.get("answer_in_kb", True):
+            answers: list[Entity] = [{"id": row["id"], "label": row["label"] or row["id"]} for row in entry["answers"]]
+            yield Question(entry["question"], answers, entry["entities"][0]["id"])
+
+
+def _written(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+    with closing(knowledge_base(data, work)) as kb:
+        for question in (row for file in DATA_SETS[name].files for row in written_questions(data, file)):
+            entities = (answer_entity(text, kb.label) for text in question.answers)
+            answers = [row for row in entities if row is not None and (not is_item(row["id"]) or kb.has(row["id"]))]
+            if answers and "{" not in question.text:  # else a template that was never put into words
+                yield Question(question.text.strip('"'), answers)
+
+
+class WrittenQuestion(NamedTuple):
+    """A question with its answers as they are written, and what its data set says of the time in it."""
+
+    text: str
+    answers: list[str]
+    signals: tuple[str, ...]  # such as BEFORE, OVERLAP, ORDINAL; none if a time is asked for
+
+
+def written_questions(data: Path, file: str) -> Iterator[WrittenQuestion]:
+    """The questions of a file of FAITH or of CLOCQ, some of which come twice."""
+    for entry in records(data, file):
+        answers = entry.get("answers")
+        if answers is None:
+            answers = [answer.get("WikidataQid") or answer.get("AnswerArgument") for answer in entry["Answer"]]
+        text = " ".join((entry.get("Question") or entry["question"]).split())
+        signals = tuple(signal for signal in entry.get("Temporal signal", ()) if signal != "No signal")
+        yield WrittenQuestion(text, [answer for answer in answers if answer], signals)
+
+
+def answer_entity(text: str, label: Callable[[str], str]) -> Entity | None:
+    """An answer as it is written in the data sets as an entity; None for what no fact holds safely."""
+    if is_item(text):
+        return {"id": text, "label": label(text)}
+    if match := _STAMP.fullmatch(text):
+        year, month, day = (int(part) for part in match.groups())
+        return date_entity(year) if (month, day) == (1, 1) else date_entity(year, month, day)
+    spans = list(find_literals(text))
+    if len(spans) != 1 or (spans[0].start, spans[0].end) != (0, len(text)):
+        return None
+    entity = spans[0].entity
+    return entity if is_date(entity["id"]) or not _FEW_DIGITS.fullmatch(entity["id"]) else None
+
+
+def _templates(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+    """Questions for facts of wikidata-27k, a property at most `_OF_PROPERTY` times; all values of it are answers."""
     chance = random.Random(f"templates {seed}")
-    properties = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
-    knowledge = Facts(data, work)
-    with closing(knowledge.kb):
-        subjects = sorted(knowledge.by_subject)
-        chance.shuffle(subjects)
-        counts: dict[str, int] = defaultdict(int)
-        for subject in subjects:
-            facts = knowledge.by_subject[subject]
-            for fact in chance.sample(facts, min(3, len(facts))):
-                wording = _wording(knowledge, properties.get(fact.prop), fact, chance)
-                if wording is None or counts[fact.prop] == _OF_PROPERTY:
-                    continue
-                counts[fact.prop] += 1
-                same = [of_property for of_property in facts if of_property.prop == fact.prop]
-                yield Question(
-                    wording,
-                    [{"id": of_property.value, "label": of_property.labels[2]} for of_property in same],
-                    subject,
-                )
-            if sum(counts.values()) >= _TEMPLATES:
-                return
+    properties = read_json(needed(data, *DATA_SETS[name].files))["properties"]
+    with closing(knowledge_base(data, work)) as kb:
+        by_subject = facts_by_subject(kb, data)
+    classes = {subject: {fact.value for fact in facts if fact.prop == "P31"} for subject, facts in by_subject.items()}
+    subjects = sorted(by_subject)
+    chance.shuffle(subjects)
+    counts: dict[str, int] = defaultdict(int)
+    for subject in subjects:
+        facts = by_subject[subject]
+        for fact in chance.sample(facts, min(3, len(facts))):
+            wording = _wording(classes, properties.get(fact.prop), fact, chance)
+            if wording is None or counts[fact.prop] == _OF_PROPERTY:
+                continue
+            counts[fact.prop] += 1
+            same = [row for row in facts if row.prop == fact.prop]
+            yield Question(wording, [{"id": row.value, "label": row.value_label} for row in same], subject)
+        if sum(counts.values()) >= _TEMPLATES:
+            return
 
 
-def _wording(knowledge: Facts, prop: dict[str, Any] | None, fact: Told, chance: random.Random) -> str | None:
-    classes, of_value = (
-        {class_fact.value for class_fact in knowledge.by_subject.get(item, ()) if class_fact.prop == "P31"}
-        for item in (fact.subject, fact.value)
-    )
+def _wording(
+    classes: Mapping[str, set[str]], prop: dict[str, Any] | None, fact: Fact, chance: random.Random
+) -> str | None:
+    of_subject, of_value = (classes.get(item, set()) for item in (fact.subject, fact.value))
     fitting = [
         template
         for group in (prop or {}).get("groups", ())
-        if not group["inverse"] and _fits(group["subject_types"], classes) and _fits(group["object_types"], of_value)
+        if not group["inverse"] and _fits(group["subject_types"], of_subject) and _fits(group["object_types"], of_value)
         for template in group["templates"]
     ]
     if not fitting:
         return None
     template = chance.choice(fitting)
-    text = " ".join(f"{template['left']}{fact.labels[0]}{template['right']}".replace(" '", "'").split())
+    text = " ".join(f"{template['left']}{fact.subject_label}{template['right']}".replace(" '", "'").split())
     return text[:1].upper() + text[1:] if chance.random() < 0.5 else text
 
 
@@ -155,35 +191,4 @@ def _fits(expected: Sequence[str], classes: set[str]) -> bool:
     return not expected or not classes.isdisjoint(expected)
 
 
-# -- lists of sentences ------------------------------------------------------------------------------------------------
-
-
-def sentence_lists(data: Path, seed: int) -> Iterator[Example]:
-    """Questions on articles of Wikipedia with the sentences of the whole article, as evidences have them: the title in front."""
-    for name in ARTICLES:
-        yield from _on_articles(f"{name}, sentences", titled_rows(name, data))
-
-
-def _on_articles(source: str, rows: Iterable[tuple[str, Asked]]) -> Iterator[Example]:
-    """Args: rows: the title of an article, and a question on a paragraph of it, whose title is its key."""
-    articles: dict[tuple[str, str], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
-    grouped: dict[tuple[str, str], list[Asked]] = defaultdict(list)
-    for title, row in rows:
-        name = title.replace("_", " ").split(" (")[0]
-        articles[name, row.title].setdefault(row.text, list(sentence_places(row.text)))
-        grouped[name, row.title].append(row)
-    for (name, key), texts in articles.items():
-        places_of = [(text, start, end) for text, places in texts.items() for start, end in places]
-        evidences = [f"{name}, {text[start:end]}" for text, start, end in places_of]
-        for row in merged(grouped[name, key]):
-            right = {}
-            for place, (text, start, end) in enumerate(places_of):
-                spans = [span for span in row.spans if start <= span[0] and span[1] <= end] if text == row.text else []
-                if spans:
-                    ahead = len(name) + 2 - start
-                    moved = tuple((first + ahead, last + ahead) for first, last in spans)
-                    right[evidences[place]] = Candidate(evidences[place], True, moved)
-            others = [text for text in dict.fromkeys(evidences) if text not in right and not holds(text, row.answers)]
-            best = by_bm25(row.question, others)[:_WRONG]
-            if right and best:
-                yield Example(row.question, (*right.values(), *negatives(best)), source, key, f"{source}:{key}")
+_QUESTIONS = {"linked": _linked, "written": _written, "templates": _templates}

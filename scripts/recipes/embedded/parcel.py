@@ -1,22 +1,15 @@
-"""Files in pieces, to and from a machine that takes only small ones: packed, joined again and checked by their sums.
+"""Files in pieces, to and from a machine that takes only small ones: packed, joined again and checked by their sums."""
 
-PYTHONPATH=scripts python -m recipes.embedded.parcel pack FILE ... --output DIR [--most MIB]
-PYTHONPATH=scripts python -m recipes.embedded.parcel join DIR ... --output DIR
-"""
-
-import argparse
 import hashlib
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import zstandard
 
-from convinse.support.errors import ConvinseError, DataError
+from convinse.support.errors import DataError
 from convinse.support.files import replacing
 
-_MIB = 1 << 20
 _LIST = "parcel.json"
 
 
@@ -61,25 +54,3 @@ def join(folders: Sequence[Path], output: Path) -> list[Path]:
             temporary.write_bytes(data)
         written.append(output / name)
     return written
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("pack", "join"))
-    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="files to pack, or folders of pieces")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR")
-    parser.add_argument("--most", type=float, default=15.0, metavar="MIB", help="of a piece (default: 15)")
-    options = parser.parse_args(arguments)
-    try:
-        if options.action == "pack":
-            pack(options.paths, options.output, int(options.most * _MIB))
-        else:
-            join(options.paths, options.output)
-    except ConvinseError as error:
-        print(f"parcel: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,11 +1,9 @@
 """The recipe of the embedded model: a mixture of data sets, the training and the calibration of its two heads."""
 
-import gzip
 import hashlib
 import logging
 import random
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,19 +15,19 @@ import torch
 
 from convinse.config import Device, FitSettings, Minutes, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
+from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
-from convinse.support.errors import ConfigError, DataError, one_line
-from convinse.support.files import replacing
+from convinse.support.errors import ConfigError
 from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Objective
 from convinse.training.trainer import code_of, hash_of
 from recipes.embedded.batches import Batch, batch, drawn, drawn_list, with_foreign
-from recipes.embedded.examples import Example, Part
+from recipes.embedded.examples import Example
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import with_mined
 from recipes.embedded.negatives import HeldOut
 from recipes.embedded.prepared import Prepared, Special, Tokens
-from recipes.embedded.validation import shown, validate
+from recipes.embedded.validation import calibrate, shown, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _LONG = 300  # characters of a text beside which there is one negative only
@@ -130,35 +128,6 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
         digest.update(repr(examples).encode())
         LOGGER.info("%s: %d to train on (%.0f s)", name, len(train[name]), time.perf_counter() - start)
     return Data(train, dev, digest.hexdigest()[:32])
-
-
-class _StoredExample(msgspec.Struct, frozen=True):
-    name: str
-    part: Part
-    example: Example
-
-
-def write_examples(data: Data, path: Path) -> None:
-    """Keep examples as compressed JSON lines, the first line the id of the data."""
-    with replacing(path) as temporary, gzip.open(temporary, "wb", compresslevel=6) as file:
-        file.write(msgspec.json.encode(data.run_id) + b"\n")
-        for part in ("train", "dev"):
-            for name, examples in getattr(data, part).items():
-                file.writelines(msgspec.json.encode(_StoredExample(name, part, one)) + b"\n" for one in examples)
-
-
-def read_examples(path: Path) -> Data:
-    """Return the data of a file of `write_examples`. Raises `DataError` if it cannot be read."""
-    parts: dict[str, dict[str, list[Example]]] = {"train": defaultdict(list), "dev": defaultdict(list)}
-    try:
-        with gzip.open(path, "rb") as file:
-            run_id = msgspec.json.decode(file.readline(), type=str)
-            for line in file:
-                stored = msgspec.json.decode(line, type=_StoredExample)
-                parts[stored.part][stored.name].append(stored.example)
-    except (OSError, EOFError, msgspec.DecodeError) as error:
-        raise DataError(f"--examples: {path}: cannot be read ({one_line(error)}); remove it to gather anew") from error
-    return Data(dict(parts["train"]), dict(parts["dev"]), run_id)
 
 
 def without_held_out(data: Data, texts: Iterable[str], names: Iterable[str]) -> Data:
@@ -292,6 +261,15 @@ def train_trunk(
     for module in still:
         module.requires_grad_(True)
     return result
+
+
+def calibrate_heads(checkpoint: Checkpoint, prepared: Prepared, recipe: Recipe) -> None:
+    """Calibrate ranking and reading on the held-out examples that may choose."""
+    if prepared.dev:
+        model = checkpoint.model.to(find_device(recipe.device))
+        dev = (examples.batch(0, len(examples), prepared.special) for examples in prepared.dev.values())
+        calibrate(model, checkpoint.tokenizer.decode, dev)
+        model.to("cpu")
 
 
 @dataclass(frozen=True)

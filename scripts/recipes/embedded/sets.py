@@ -1,68 +1,45 @@
 """All data sets of the recipe by name."""
 
-import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
+from recipes.embedded import measured, reading, tables
+from recipes.embedded.data_sets import DATA_SETS
 from recipes.embedded.examples import Example
-from recipes.embedded.facts import facts
-from recipes.embedded.lists import compmix, search_questions, sentence_lists, template_lists
-from recipes.embedded.ranking_sets import boolq, selqa, squad_sentences
-from recipes.embedded.reading import (
-    HYBRID_FILES,
-    READING_FILES,
-    fairytaleqa,
-    mismatched,
-    mrqa_file,
-    policyqa,
-    qamr,
-    qed,
-    reading,
-    squad2_unanswerable,
-)
-from recipes.embedded.report_tables import aitqa, tatqa
-from recipes.embedded.tables import fetaqa, hybrid_passages, hybrid_rows, tables
-from recipes.embedded.texts import doqa, multihop_paragraphs, onestopqa, redocred
-from recipes.embedded.turns import conversations, lcquad, timequestions
+from recipes.embedded.lists import conversations, pipeline_lists
 
-Build = Callable[..., Iterator[Example]]
+Build = Callable[[], Iterable[Example]]
+
+# Each reader gives the same examples for equal arguments; one whose files are missing raises `DataError`. No text is a candidate in
+# both parts of a set.
+# over plain text, rows of tables: from (name, shared data, seed)
+_TEXTS = {
+    "mrqa": reading.mrqa, "lines": reading.lines, "sentences": reading.sentences, "supporting": reading.supporting,
+    "passages": reading.passages, "unanswerable": reading.unanswerable, "mismatched": reading.mismatched,
+    "articles": reading.articles,
+}  # fmt: skip
+_ROWS = {"cells": tables.cells, "nodes": tables.nodes}
+# retrieved evidences: from (name, shared data, folder to keep what is built in, seed)
+_LISTS = dict.fromkeys(("linked", "written", "templates"), pipeline_lists) | {"conversations": conversations}
+_MEASURED = {"squad_sentences": measured.squad_sentences, "selqa": measured.selqa}
+# sets over text, whose dev parts are held out of one another
+TEXT_SETS = frozenset(name for name, declared in DATA_SETS.items() if declared.format in _TEXTS) | _MEASURED.keys()
 
 
-def _named(*sets: Build) -> dict[str, Build]:
-    """Each set by the name of its function; of a file of hybrid/ the share that `data_sets.yml` says."""
-    return {build.__name__: partial(_share, build) if build.__name__ in HYBRID_FILES else build for build in sets}
+def examples_of_set(name: str, data: Path, seed: int) -> Iterable[Example]:
+    """The examples of a set over text or rows."""
+    return (_TEXTS | _ROWS)[DATA_SETS[name].format](name, data, seed)
 
 
-def _share(build: Build, data: Path, seed: int) -> Iterator[Example]:
-    name = build.__name__
-    chance = random.Random(f"{name} share {seed}")
-    return (example for example in build(data, seed) if chance.random() < HYBRID_FILES[name].share)
-
-
-# Each gives the same examples for equal arguments; one whose files are missing raises `DataError`. No text is a candidate
-# in both parts of a set.
-# over plain text: from (shared data, seed)
-TEXT_SETS = {
-    **_named(qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq),
-    **_named(squad2_unanswerable, mismatched, sentence_lists),
-    **_named(hybrid_passages, multihop_paragraphs, redocred, doqa, onestopqa),
-    **{name: partial(reading, name) for name in READING_FILES},
-}
-# rows of tables: the same
-ROW_SETS = _named(tables, hybrid_rows, fetaqa, tatqa, aitqa)
-# facts, retrieved evidences: from (shared data, folder to keep what is built in, seed)
-STRUCTURED_SETS = _named(facts, timequestions, lcquad, conversations, compmix, search_questions, template_lists)
-
-
-def builders(
-    data: Path, work: Path, seed: int, files: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, Callable[[], Any]]:
+def builders(data: Path, work: Path, seed: int, files: Mapping[str, str] = MappingProxyType({})) -> dict[str, Build]:
     """Functions that build each set from the data, and those of `files`; the knowledge base is built and kept in the folder `work`."""
-    return {
-        **{name: partial(mrqa_file, name, file, data, seed) for name, file in files.items()},
-        **{name: partial(build, data, seed) for name, build in (TEXT_SETS | ROW_SETS).items()},
-        **{name: partial(build, data, work, seed) for name, build in STRUCTURED_SETS.items()},
-    }
+    made: dict[str, Build] = {name: partial(reading.own_file, name, file, data, seed) for name, file in files.items()}
+    made |= {name: partial(build, data, seed) for name, build in _MEASURED.items()}
+    for name, declared in DATA_SETS.items():
+        if declared.format in _LISTS:
+            made[name] = partial(_LISTS[declared.format], name, data, work, seed)
+        else:
+            made[name] = partial(examples_of_set, name, data, seed)
+    return made

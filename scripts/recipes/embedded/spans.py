@@ -1,12 +1,12 @@
 """Texts joined, cut and searched, with the places of answers in them."""
 
-import random
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 
+from convinse.wikipedia.page import sentence_places
+
 Move = Callable[[int, int], tuple[int, int]]
-MOST_CHARACTERS = 3000
 _NO_BLANK_BEFORE = re.compile(r"(?:[,.;:!?%)\]}°-]|/|\.\.\.|''|'(?:s|ll|m|d|ve|re)|n't)", re.I)
 _NO_BLANK_BEHIND = re.compile(r"[(\[{$£€₹#/-]|``")
 _QUOTES = {"``": '"', "''": '"'}  # of the Penn Treebank
@@ -39,40 +39,12 @@ def untokenised(text: str) -> tuple[str, Move]:
     return "".join(pieces), move
 
 
-def cut(text: str, start: int, end: int, chance: random.Random, most: int = MOST_CHARACTERS) -> tuple[str, int]:
-    """Whole sentences around a span, of at most so many characters, and where they begin in the text."""
+def beginning(text: str, most: int) -> str:
+    """Return the whole sentences at the beginning of a text that have at most so many characters together."""
     if len(text) <= most:
-        return text, 0
-    borders = list(sentence_borders(text))
-    first, last = max(0, bisect_right(borders, start) - 1), bisect_left(borders, end)
-    if borders[last] - borders[first] > most:  # sentences too long: they are cut, too
-        begin = max(borders[first], start - chance.randint(0, max(0, most - (end - start))))
-        stop = max(end, min(borders[last], begin + most))
-    else:
-        share = chance.random()
-        while True:
-            before = first > 0 and borders[last] - borders[first - 1] <= most
-            behind = last + 1 < len(borders) and borders[last + 1] - borders[first] <= most
-            if before and (not behind or chance.random() < share):
-                first -= 1
-            elif behind:
-                last += 1
-            else:
-                break
-        begin, stop = borders[first], borders[last]
-    found = text[begin:stop].rstrip()
-    return found.lstrip(), begin + len(found) - len(found.lstrip())
-
-
-def sentence_borders(text: str) -> Iterator[int]:
-    """Where sentences begin, and the end of the text."""
-    import sentencex
-
-    place = 0
-    for sentence in sentencex.segment("en", text):
-        yield place + len(sentence) - len(sentence.lstrip())
-        place += len(sentence)
-    yield len(text)
+        return text
+    last = max((start for start, _ in sentence_places(text) if start <= most), default=0)
+    return text[: last or most].strip()
 
 
 def standing(answer: str, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

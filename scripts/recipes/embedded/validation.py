@@ -1,6 +1,6 @@
 """Held-out examples: ranked and read during training; the calibration of both heads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,10 +10,9 @@ from torch.nn import functional
 
 from convinse.encoder.batches import token_batches
 from convinse.encoder.devices import autocast
-from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
 from convinse.scoring.extractive import normalize
-from recipes.embedded.batches import Batch, batch
+from recipes.embedded.batches import Batch
 from recipes.embedded.examples import Example
 
 _MOST_CANDIDATES = 12
@@ -97,23 +96,28 @@ def _overlap(found: tuple[int, int], gold: tuple[int, int]) -> float:
     return 2 * common / (found[1] - found[0] + gold[1] - gold[0] + 2)
 
 
-def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192) -> dict[str, float]:
+def calibrate(
+    model: Any, decode: Callable[[list[int]], str], dev: Iterable[Batch], budget: int = 8192
+) -> dict[str, float]:
     """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017)."""
-    made = batch(dev, tokenizer, None)
-    pairs = scored(model, made, budget)
+    odds_of: list[float] = []
+    relevance: list[np.ndarray] = []
     scores: list[np.ndarray] = []  # of each text [spans + 1]: its best spans, the best first, and "no answer"
     correct: list[bool] = []
-    for example, row in zip(dev, np.cumsum([0, *made.sizes]).tolist(), strict=False):
-        low, high, (_, start, end) = int(made.firsts[row]), int(made.ends[row]), pairs[row]
-        if made.readable[row] and high > low:
-            text, offsets = example.candidates[0].text, made.offsets[row]
-            best = best_spans(start, end, low, high, _SPANS)
-            scores.append(np.array([*(score for *_, score in best), start[0] + end[0]]))
-            answers = {normalize(text[a:b]) for a, b in example.candidates[0].spans}
-            found = text[offsets[best[0][0] - low, 0] : offsets[best[0][1] - low, 1]]
-            correct.append(normalize(found) in answers)
-    relevant = torch.from_numpy(made.relevant).float()
-    odds = torch.tensor([pair.odds for pair in pairs])
+    for made in dev:
+        pairs = scored(model, made, budget)
+        odds_of += [pair.odds for pair in pairs]
+        relevance.append(made.relevant)
+        for row in np.cumsum([0, *made.sizes])[:-1].tolist():  # the first text of each example
+            low, high, (_, start, end) = int(made.firsts[row]), int(made.ends[row]), pairs[row]
+            if made.readable[row] and high > low:
+                best = best_spans(start, end, low, high, _SPANS)
+                scores.append(np.array([*(score for *_, score in best), start[0] + end[0]]))
+                ids = made.sequences.ids[row]
+                marked = [(first, last) for first, last in made.spans[row].tolist() if first]
+                found, *answers = (normalize(decode(ids[a : b + 1].tolist())) for a, b in (best[0][:2], *marked))
+                correct.append(found in answers)
+    relevant, odds = torch.from_numpy(np.concatenate(relevance)).float(), torch.tensor(odds_of)
     width = max(map(len, scores), default=0)
     rows_of = [np.pad(score, (0, width - len(score)), constant_values=_NEVER) for score in scores]
     padded = torch.tensor(np.array(rows_of), dtype=torch.float32)

@@ -1,4 +1,4 @@
-"""Training of the yes/no head, on BoolQ and InfoTabS, over the trunk as it is."""
+"""Training of the yes/no head over the trunk as it is."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +14,8 @@ from convinse.training.objective import FitResult
 from recipes.embedded.examples import chooses
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.negatives import part_of
-from recipes.embedded.ranking_sets import Decided
 from recipes.embedded.recipe import Recipe
+from recipes.embedded.statements import Decided
 
 
 def train_yes_no(

@@ -25,10 +25,11 @@ from places import ROOT
 from recipes.embedded import __main__ as script
 from recipes.embedded import batches, gpu
 from recipes.embedded import recipe as recipes
-from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.data_sets import DATA_SETS, YES_NO_SETS
+from recipes.embedded.examples import Candidate, Example, part_of_key
 from recipes.embedded.prepared import Prepared
-from recipes.embedded.reading import DATA_SETS
 from recipes.embedded.sets import builders
+from recipes.embedded.statements import decided_questions, of_set
 from tiny_models import WORDS, joint, tiny, torch
 from written import write
 
@@ -102,17 +103,11 @@ def same(made, expected):
     assert all((one == other).all() for one, other in zip(made.spans, expected.spans, strict=True))
 
 
-def test_stored_examples_are_those_that_were_gathered_by_part(tmp_path):
+def test_gathered_examples_are_in_the_part_of_their_key():
     data = recipes.gather({name: lambda name=name: TRAIN[name] for name in ("a", "b")})
     assert {part: {example.part for examples in getattr(data, part).values() for example in examples} for part in ("train", "dev")} == {
         "train": {"train"}, "dev": {"dev"},
     }  # fmt: skip
-    file = tmp_path / "examples.jsonl.gz"
-    recipes.write_examples(data, file)
-    assert recipes.read_examples(file) == data
-    file.write_bytes(file.read_bytes()[:-40])
-    with pytest.raises(DataError, match="--examples"):
-        recipes.read_examples(file)
 
 
 def test_held_out_texts_are_left_out_of_text_sets():
@@ -156,7 +151,7 @@ QED = {"mixture": {"qed": 4}}
     ("content", "arguments", "message"),
     [
         ({**QED, "batchsize": 3}, (), "mine.yml: unknown key 'batchsize'; did you mean 'batch_size'?"),
-        ({"mixture": {"squad_sentence": 4}}, ("--base", "TINY"), "squad_sentence; did you mean 'squad_sentences'?"),
+        ({"mixture": {"sentence_list": 4}}, ("--base", "TINY"), "sentence_list; did you mean 'sentence_lists'?"),
         (QED, ("--data", "nowhere"), "nowhere: no such folder; give the folder of the data sets with --data"),
         (QED, ("--base", "some/name"), "base: some/name: no such folder"),  # a name of the hub
         (QED, ("--base", "TINY"), "boolq/train.jsonl.gz: no such data"),
@@ -188,9 +183,12 @@ def test_the_model_to_train_begins_as_layers_of_the_base():
         script.start_from(recipes.Recipe(**settings, layers=[4]))
 
 
-LINES = {"qed/dev.jsonl": 250, "boolq/train.jsonl": 120, "boolq/dev.jsonl": 60, "infotabs/train.jsonl": 60}
+LINES = {
+    "qed/dev.jsonl": 250, "boolq/train.jsonl": 120, "boolq/dev.jsonl": 60, "infotabs/train.jsonl": 150, "yesno/strategyqa-train.jsonl": 60,
+    "yesno/creak-train.jsonl": 60, "tabfact/pairs-train-1.jsonl": 60, "tabfact/pairs-train-2.jsonl": 20,
+}  # fmt: skip
 QUICK = {
-    "mixture": {"qed": 1, "selqa": 1}, "alone": {"selqa": 1.0}, "mined": {"qed": 1}, "listwise": 0.5,
+    "mixture": {"qed": 1, "boolq": 1}, "alone": {"boolq": 1.0}, "mined": {"qed": 1}, "listwise": 0.5,
     "yes_no": {"layer": 1, "epochs": 1}, "batch_size": 8, "max_length": 96, "seed": 11,
 }  # fmt: skip
 
@@ -199,8 +197,8 @@ QUICK = {
 def shared(beginnings):
     """The beginnings of the data sets of the quick recipe, which are all there is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(script, "TEXT_SETS", {name: script.TEXT_SETS[name] for name in QUICK["mixture"]})
-        yield beginnings(LINES, ("selqa",))
+        patch.setattr(script, "TEXT_SETS", frozenset(QUICK["mixture"]))
+        yield beginnings(LINES, ())
 
 
 def arguments(folder, data):
@@ -239,7 +237,7 @@ def test_card_and_record_say_what_was_done(trained):
         assert DATA_SETS[name].licence in row and row.endswith(f"| {record['examples'][name]:,} | 24 |")
     assert "Validation of the yes/no head" in card and str(trained) not in card
     assert len(record["epochs"]) == len(record["yes_no"]["epochs"]) == 2
-    assert {"qed F1", "qed first", "selqa first", "mean"} <= record["epochs"][0].keys()
+    assert {"qed F1", "qed first", "boolq first", "mean"} <= record["epochs"][0].keys()
     assert record["recipe"]["seed"] == 11
 
 
@@ -261,8 +259,7 @@ def test_a_machine_with_the_prepared_examples_needs_no_data(shared, tmp_path):
     words[words.index("--output") + 1] = str(tmp_path / "again")
     assert script.main([*words, "--prepared", str(tmp_path / "prepared")]) == 0
     trained, again = (load_file(tmp_path / name / "model.safetensors") for name in ("model", "again"))
-    # the heads are calibrated where the texts are
-    assert all(torch.equal(trained[name], again[name]) for name in trained if name.startswith("bert.encoder"))
+    assert all(torch.equal(trained[name], again[name]) for name in trained)
 
 
 @pytest.mark.slow
@@ -285,6 +282,23 @@ def test_the_command_starts_the_recipe(tmp_path):
     assert done.returncode == 1 and done.stderr.startswith("train embedded: ") and "none: no such folder" in done.stderr
 
 
+def test_statements_are_decided_by_passages_and_pages_stay_in_one_part(shared):
+    rows = {name: list(of_set(name, shared)) for name in YES_NO_SETS}
+    assert all(rows.values()) and list(decided_questions(shared)) == [row for each in rows.values() for row in each]
+    for name, decided in rows.items():
+        assert {row.yes for row in decided} == ({0.0, 0.5, 1.0} if name == "infotabs" else {0.0, 1.0})
+        assert all(row.question and row.passage and row.key for row in decided)
+    # a passage is of one part, also if it is another box of the same category, which does not say
+    parts: dict[str, set[str]] = {}
+    for row in (row for each in rows.values() for row in each):
+        parts.setdefault(row.passage, set()).add(part_of_key(row.key))
+    assert {len(of_passage) for of_passage in parts.values()} == {1}
+    others = [row for row in rows["infotabs"] if not row.passage.startswith(row.key)]
+    assert others and {row.yes for row in others} == {0.5}
+    true, false = rows["tabfact"][:2]
+    assert (true.yes, false.yes) == (1.0, 0.0) and true.key == false.key and " is " in true.passage
+
+
 def test_heads_alone_are_trained_over_a_finished_model(trained, shared, tmp_path):
     base = trained / "model"
     assert script.main([*arguments(tmp_path, shared), "--trunk", str(base)]) == 0
@@ -296,14 +310,14 @@ def test_heads_alone_are_trained_over_a_finished_model(trained, shared, tmp_path
 def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path, monkeypatch, capsys):
     """All of `recipes.embedded.gpu` on the processor, with tiny models in the place of MPNet and of the embedded model."""
     base = joint(num_hidden_layers=2)
-    mixture = {"mixture": {"qed": 24, "selqa": 24}, "passes": 2, "validations": 2, "yes_no": None, "mined": {}}
+    mixture = {"mixture": {"qed": 24, "boolq": 24}, "passes": 2, "validations": 2, "yes_no": None, "mined": {}}
     monkeypatch.setattr(gpu, "CONFIG", str(write(tmp_path / "gpu.yml", {**QUICK, **mixture})))
     monkeypatch.setitem(gpu.FOLDERS, "model", str(base))
     monkeypatch.setitem(gpu.MODELS["reader"], "layers", [0])
 
-    words = ["--data", str(shared), "--mpnet", str(base), "--examples", str(tmp_path / "examples.jsonl.gz")]
+    words = ["--mpnet", str(base)]
     parcel, back, models = (str(tmp_path / name) for name in ("parcel", "back", "models"))
-    assert gpu.main(["pack", *words, "--output", parcel, "--most", "0.02"]) == 0
+    assert gpu.main(["pack", *words, "--data", str(shared), "--output", parcel, "--most", "0.02"]) == 0
     assert len(list(Path(parcel).iterdir())) > 10, "small pieces"
     assert gpu.main(["run", parcel, "--output", back, "--device", "cpu"]) == 0
     first = next(path for path in sorted(Path(back).iterdir()) if path.suffix != ".json")

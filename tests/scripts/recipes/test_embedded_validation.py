@@ -67,10 +67,9 @@ def judged(model, tokenizer, wrong):
 
 
 @pytest.mark.parametrize("wrong", [5, 1])
-def test_calibration_keeps_orders_and_lowers_the_loss(model, tokenizer, wrong):
+def test_calibration_keeps_orders_and_lowers_the_loss(model, checkpoint, tokenizer, wrong):
     """One answer of five is wrong; a model all of whose answers are wrong is made unsure, not turned around."""
-    dev = judged(model, tokenizer, wrong)
-    made = batches.batch(dev, tokenizer, None)
+    made = batches.batch(judged(model, tokenizer, wrong), tokenizer, None)
 
     def outputs():
         pairs = validation.scored(model, made, 4096)
@@ -82,7 +81,7 @@ def test_calibration_keeps_orders_and_lowers_the_loss(model, tokenizer, wrong):
         )
 
     before, starts_before, loss_before = outputs()
-    factors = validation.calibrate(model, tokenizer, dev)
+    factors = validation.calibrate(model, checkpoint.tokenizer.decode, [made])
     after, starts_after, loss_after = outputs()
     np.testing.assert_allclose(after, before * factors["scale"] + factors["bias"], atol=0.02)
     assert (
@@ -91,5 +90,5 @@ def test_calibration_keeps_orders_and_lowers_the_loss(model, tokenizer, wrong):
     if wrong == 1:
         assert factors["scale"] < 0.5
     else:
-        again = validation.calibrate(model, tokenizer, dev)
+        again = validation.calibrate(model, checkpoint.tokenizer.decode, [made])
         assert (again["scale"], again["bias"]) == pytest.approx((1, 0), abs=0.05)  # there is no more to gain

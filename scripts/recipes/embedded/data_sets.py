@@ -1,0 +1,48 @@
+"""The table of all data sets, `data_sets.yml`, whose head says what each key is."""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+Format = Literal[
+    "mrqa", "lines", "sentences", "supporting", "passages", "unanswerable", "mismatched", "cells", "nodes", "articles",
+    "linked", "templates", "written", "conversations",
+]  # fmt: skip
+
+
+class DataSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    content: str
+    licence: str
+    format: Format = "mrqa"
+    files: list[str] = []
+    apart: list[str] = []
+    origin: str = ""
+    kind: str = ""
+    share: float = 1.0
+    near: int = 2
+    hard: int = 1
+    random: bool = False
+    titled: bool = True
+    tokenised: bool = False
+
+
+class YesNoSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    content: str
+    licence: str
+    files: list[str]
+    question: str
+    passage: str
+    key: str
+    share: float = 1.0
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sets: dict[str, DataSet]
+    yes_no: dict[str, YesNoSet]
+
+
+_TABLE = msgspec.yaml.decode(Path(__file__).with_suffix(".yml").read_bytes(), type=_Table)
+DATA_SETS, YES_NO_SETS = _TABLE.sets, _TABLE.yes_no
+READING_FILES = {name: declared for name, declared in DATA_SETS.items() if declared.format == "mrqa"}
+ARTICLES = [name for name, declared in READING_FILES.items() if declared.kind == "wikipedia" and declared.titled]
