@@ -22,6 +22,7 @@ from .support.program import program_id
 
 # keys that change the place of results or the way to compute them, but not their content
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path",
+              "ers_cache_size", "ers_cache_eviction",
               "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
 _MODELS = ("qu_model", "qu_rewriter", "evs_model", "evs_bi_encoder", "ha_model", "ha_heads", "ha_ranker")
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")

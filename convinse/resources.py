@@ -183,7 +183,9 @@ class Resources:
         """The cache; without `ers_use_cache` one that keeps nothing."""
         if self._cache is not None:
             return self._cache
-        return self._opened("cache", lambda: Cache(cache_path(self.config)))
+        return self._opened(
+            "cache", lambda: Cache(cache_path(self.config), self.config.ers_cache_size, self.config.ers_cache_eviction)
+        )
 
     def renew(self) -> bool:
         """Drop the knowledge base, the dump and what was made from them if one has changed on disk; returns True then.

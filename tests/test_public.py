@@ -73,6 +73,18 @@ def test_a_model_to_use_alone_is_named_as_in_a_configuration():
     refused(ConfigError, lambda: BertReranker(parse_config({})), "evs_model: the configuration names no model")
 
 
+@pytest.mark.parametrize("name", ["requests", "yaml", "rapidfuzz", "torch", "transformers", "diskcache", "pytest"])
+def test_these_libraries_are_used(name):
+    files = [*(ROOT / "convinse").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    imports = (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    imported = (
+        [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        for node in imports
+        if isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom) and not node.level
+    )
+    assert any(module.split(".")[0] == name for modules in imported for module in modules)
+
+
 def test_unknown_name():
     with pytest.raises(AttributeError, match="Nonsense"):
         convinse.Nonsense  # noqa: B018

@@ -45,7 +45,13 @@ def test_undamaged_files_are_ok(built, capsys):
     assert all(line.endswith(": ok") for line in lines)
     names = {line.removeprefix(f"{built}/").removesuffix(": ok") for line in lines}
     assert names >= {"kb/tokens", "kb/manifest.json", "wikipedia.db", "passages/row_term", "results/turns.jsonl"}
-    assert names >= {"results/metrics.json", "voting/answers.json", "answers/answers.json", "cache/v4/cache.db"}
+    assert names >= {
+        "results/metrics.json",
+        "voting/answers.json",
+        "answers/answers.json",
+        "cache/v4/cache.db",
+        "cache/v4/entries/cache.db",
+    }
 
 
 @pytest.mark.parametrize("kind", ["kb", "passages", "results", "voting", "answers"])
@@ -67,7 +73,12 @@ def test_a_flipped_bit_in_any_byte_of_any_file_is_found(built, capsys, kind):
     ("name", "zlib", "folder", "words"),
     [
         ("wikipedia.db", b"\x78\x9c", "wikipedia.db", "build it again"),
-        ("cache/v4/cache.db", b"\x78\x5e", "cache", "1 entries are damaged; they are made again when they are needed"),
+        (
+            "cache/v4/entries/cache.db",
+            b"\x78\x5e",
+            "cache/v4/entries",
+            "1 entries are damaged; they are made again when they are needed",
+        ),
     ],
 )
 def test_damage_of_a_packed_entry_is_found(built, capsys, name, zlib, folder, words):

@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import zlib
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from convinse.support.cache import FILE, Cache, cache_fault
-from convinse.support.errors import ModelError
+from convinse.support.errors import ModelError, OutputError
 from convinse.support.vectors import VectorCache
 from patience import PATIENCE
 
@@ -65,9 +66,15 @@ def module_cache(tmp_path_factory):
         yield opened
 
 
-def database(workdir):
-    (path,) = workdir.rglob(FILE)
-    return path
+def files(workdir):
+    """The databases of the entries and of the vectors."""
+    (vectors,) = workdir.rglob(f"v4/{FILE}")
+    return vectors.parent / "entries" / FILE, vectors
+
+
+def changed(file, statement, *values):
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(statement, values)
 
 
 # --- entries
@@ -99,7 +106,7 @@ def test_closed_cache_opens_again_and_another_finds_its_entries(cache, workdir):
     cache.close()
     cache.close()
     assert cache.get("kind") == [1] and Cache(workdir / "cache").get("kind") == [1]
-    assert stat.S_IMODE(database(workdir).parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(files(workdir)[1].parent.stat().st_mode) == 0o700
 
 
 def test_without_a_path_no_disk_is_touched(workdir):
@@ -167,28 +174,90 @@ def test_a_damaged_entry_is_made_again(cache, workdir, caplog, value):
     vectors = VectorCache(cache, "model", 2)
     cache.put("kind", value=[1])
     vectors.put(["a"], [[1, 2]])
-    with closing(sqlite3.connect(database(workdir))) as connection, connection:
-        for table in ("entries", "vectors"):
-            connection.execute(f"UPDATE {table} SET value = ?", (value,))
+    entries_file, vectors_file = files(workdir)
+    changed(entries_file, "UPDATE Cache SET value = ?", value)
+    changed(vectors_file, "UPDATE vectors SET value = ?", value)
     assert cache.get("kind") is None and "damaged entry is made again" in caplog.text
     assert not vectors.get(["a"])[1].any()
     cache.put("kind", value=[1])
     vectors.put(["a"], [[1, 2]])
-    assert cache.get("kind") == [1] and vectors.get(["a"])[1].all() and cache_fault(database(workdir)) == ""
+    assert cache.get("kind") == [1] and vectors.get(["a"])[1].all()
+    assert [cache_fault(file) for file in files(workdir)] == ["", ""]
+
+
+class Planted:
+    """Its pickle makes a file when it is read."""
+
+    def __reduce__(self):
+        return Path.touch, (Path("planted"),)
+
+
+def test_a_pickle_that_somebody_planted_is_never_read(cache, workdir, caplog):
+    cache.put("kind", value=[1])
+    file = files(workdir)[0]
+    changed(file, "UPDATE Cache SET mode = 4, value = ?", pickle.dumps(Planted()))
+    assert cache.get("kind") is None and "damaged entry is made again" in caplog.text
+    assert cache_fault(file).startswith("1 entries are damaged")
+    changed(file, "UPDATE Cache SET raw = 0, key = ?", pickle.dumps(Planted()))
+    assert cache.get("kind") is None and cache.keys() == []
+    cache.put("kind", value=[1])
+    assert not Path("planted").exists() and cache_fault(file).startswith("1 entries are damaged")
+
+
+# --- its size
+
+
+def test_a_full_cache_is_an_error_of_one_line(workdir, closed):
+    cache = closed(Cache("cache", most=0.0005))
+    with pytest.raises(OutputError, match="v4: the cache has 0.0005 GB, and ers_cache_size allows no more: raise it"):
+        for number in range(1000):
+            cache.put("kind", number, value=[str(hash((number, place))) for place in range(1000)])
+    assert 10 < number < 999 and all(cache.get("kind", kept) for kept in range(number))
+    with pytest.raises(OutputError, match="ers_cache_size"):
+        for number in range(1000):
+            cache.put_vectors([(number, os.urandom(10_000))])
+
+
+def test_what_was_used_last_stays_in_a_full_cache(closed):
+    cache = closed(Cache("cache", most=0.001, eviction="least-recently-used"))
+    for number in range(200):
+        cache.put("kind", number, value=[str(hash((number, place))) for place in range(1000)])
+        cache.put_vectors([(number, os.urandom(10_000))])
+        assert cache.get("kind", 0)
+    assert 10 < len(cache.keys()) < 190 and cache.get("kind", 199) and 199 in cache.get_vectors([199])
+
+
+# --- caches of version 0.2
+
+
+def test_entries_of_version_0_2_are_found(workdir, closed):
+    Path("cache/v4").mkdir(parents=True)
+    with closing(sqlite3.connect(f"cache/v4/{FILE}")) as connection, connection:
+        connection.execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL)")
+        rows = [(f'["kind",{number}]', zlib.compress(b"[%d]" % number)) for number in range(300)]
+        connection.executemany("INSERT INTO entries VALUES (?, ?)", rows)
+        connection.execute("CREATE TABLE vectors (id INTEGER PRIMARY KEY, value BLOB NOT NULL)")
+        connection.execute("INSERT INTO vectors VALUES (1, ?)", (b"abc",))
+    for _ in range(2):
+        with closing(Cache("cache")) as cache:
+            assert [cache.get("kind", number) for number in range(300)] == [[number] for number in range(300)]
+            assert cache.get_vectors([1]) == {1: b"abc"}
+    assert [cache_fault(file) for file in files(workdir)] == ["", ""]
 
 
 @pytest.mark.parametrize("content", [b"not SQLite at all" * 1000, b"SQLite format 3\0" + b"\xff" * 5000])
 def test_a_damaged_database_is_done_without_after_one_warning(cache, workdir, caplog, content):
     cache.put("kind", value=[1])
     cache.close()
-    database(workdir).write_bytes(content)
+    for file in files(workdir):
+        file.write_bytes(content)
     vectors = VectorCache(cache, "model", 2)
     for _ in range(2):
         cache.put("kind", value=[1])
         vectors.put(["a"], [[1, 2]])
         assert cache.get("kind") is None and vectors.get(["a"])[1].all()  # in memory
     (message,) = caplog.messages
-    assert "going on without it" in message and cache_fault(database(workdir))
+    assert "going on without it" in message and all(map(cache_fault, files(workdir)))
 
 
 def test_a_folder_that_cannot_be_made_is_done_without_after_one_warning(workdir, caplog):
@@ -221,4 +290,4 @@ def test_processes_share_a_cache_and_a_killed_one_loses_one_entry_at_most(start_
             assert all(cache.get("facts", name, number)[:2] == [name, number] for number in range(count))
             vectors, cached = VectorCache(cache, "model", 3).get([f"{name} {number}" for number in range(count)])
             assert cached.all() and vectors[:, 0].tolist() == list(range(count))
-    assert cache_fault(database(workdir)) == ""
+    assert [cache_fault(file) for file in files(workdir)] == ["", ""]
