@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("name", help="such as pipeline")
     sub.set_defaults(takes_more=True)
 
-    text = "run the test suite; from the first option on, arguments go to pytest"
+    text = "run the test suite, with --all its slow tests, too; from the first option on, arguments go to pytest"
     sub = commands.add("test", _test, text, listed=in_checkout(_TESTS))
     sub.add_argument("files", nargs="*", metavar="FILE")
     sub.set_defaults(takes_more=True)
