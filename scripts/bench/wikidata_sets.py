@@ -21,8 +21,8 @@ from convinse.records.literals import is_item
 from convinse.records.representation import QuestionEntity
 from convinse.resources import Resources
 from recipes.built_sources import CONVQUESTIONS, INTRODUCTIONS, build_sources, is_right
+from recipes.embedded.examples import part_of_key
 from recipes.embedded.lists import WrittenQuestion, answer_entity, written_questions
-from recipes.embedded.negatives import part_of
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import needed
 
@@ -207,7 +207,7 @@ def in_space(
         facts, linked = retriever.retrieve_KB_facts(question.text)
         items = [entity["item"]["id"] for entity in linked if is_named(entity)]
         if items and any(tells(fact, gold, linked) for fact in facts):
-            held_out = ["held out"] if part_of(name, items[0]) == "dev" else []
+            held_out = ["held out"] if part_of_key(items[0]) == "dev" else []
             turn: Turn = {"turn": 0, "question_id": f"{name}-{looked_at}", "question": question.text, "answers": gold}
             signals = question.signals or ("a time is asked for",)
             conversation: Conversation = {"conv_id": f"{name}-{looked_at}", "domain": name, "questions": [turn]}

@@ -29,7 +29,7 @@ from convinse.records.written_values import value_at
 from convinse.scoring.extractive import normalize
 from recipes.built_sources import is_right
 from recipes.embedded.data_sets import ARTICLES
-from recipes.embedded.negatives import part_of
+from recipes.embedded.examples import part_of_key
 from recipes.embedded.reading import titled_rows
 from recipes.embedded.spans import untokenised
 from recipes.embedded.tables import read_tables
@@ -111,7 +111,7 @@ def _articles(data: Path, folder: Path) -> FileCollection:
     stray: list[FileQuestion] = []
     for article in ARTICLES:
         for title, row in titled_rows(article, data):
-            if part_of(article, row.title) == "dev":
+            if part_of_key(row.title) == "dev":
                 paragraphs[title][row.text] = None
                 by_article[title].append(FileQuestion(row.question, tuple(row.answers), title))
             else:
@@ -132,7 +132,7 @@ def _unanswerable(data: Path, paragraphs: dict[str, dict[str, None]]) -> Iterato
     """The questions of SQuAD 2.0 without an answer, of articles of the dev part; their paragraphs join the articles."""
     for line in records(data, "hybrid", "squad2-unanswerable.jsonl.gz"):
         title = html.unescape(line["title"])
-        if part_of("squad2", title) == "dev":
+        if part_of_key(title) == "dev":
             paragraphs[title][line["context"]] = None
             yield FileQuestion(line["question"], (), title)
 
@@ -150,7 +150,7 @@ def _tables(data: Path, folder: Path) -> FileCollection:
     for line in records(data, "hybrid", "hybrid-questions.jsonl.gz"):
         name, nodes = line["table_id"], line["answer_nodes"]
         title = tables[name]["title"]
-        if part_of("hybrid_rows", title) != "dev":
+        if part_of_key(title) != "dev":
             stray.append(FileQuestion(line["question"], (), f"not {title}"))
         elif len(nodes) == 1:
             by_file[title].append(FileQuestion(line["question"], (untokenised(line["answer"])[0],), title))
@@ -171,7 +171,7 @@ def _sheets(data: Path, folder: Path) -> Iterator[FileCollection]:
     for _, question, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
         if "|" not in answer:
             by_file[context].append(FileQuestion(unescaped_field(question), (unescaped_field(answer),), context))
-    tables = [table for table in read_tables(data) if part_of("tables", table[1]["context"]) == "dev"]
+    tables = [table for table in read_tables(data) if part_of_key(table[1]["context"]) == "dev"]
     for number, (title, table) in enumerate(chance.sample(tables, _SHEETS)):
         text = io.StringIO()
         csv.writer(text).writerows([table["header"], *table["rows"]])

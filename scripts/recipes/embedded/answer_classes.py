@@ -24,8 +24,7 @@ from convinse.records.conversation import Conversation
 from convinse.records.evidence import Entity
 from convinse.records.literals import is_date, is_item, is_number
 from convinse.resources import Resources
-from recipes.embedded.examples import Part
-from recipes.embedded.negatives import part_of
+from recipes.embedded.examples import Part, part_of_key
 from recipes.embedded.reading import answer_places
 from recipes.embedded.requests import as_statement_asked
 from recipes.embedded.statements import of_set
@@ -68,7 +67,7 @@ class TypedQuestion(NamedTuple):
 
     @property
     def part(self) -> Part:
-        return part_of(self.source, self.key)
+        return part_of_key(self.key)
 
 
 class TypedQuestions(NamedTuple):

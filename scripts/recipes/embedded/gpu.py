@@ -10,11 +10,10 @@ On the GPU, over the folders of pieces that arrived there:
 
 Here, over what came back:
 
-    PYTHONPATH=scripts python -m recipes.embedded.gpu finish BACK ... --mpnet DIR --output models
+    PYTHONPATH=scripts python -m recipes.embedded.gpu finish BACK ... --output models
 """
 
 import argparse
-import json
 import logging
 import sys
 import time
@@ -27,13 +26,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from convinse.config import SNAPSHOT, load_settings, resolve
-from convinse.encoder.checkpoint import Checkpoint, load_checkpoint
-from convinse.encoder.joint import WEIGHTS, JointModel, restored, stored
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.joint import WEIGHTS, stored
 from convinse.encoder.onnx_export import write_graphs
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.checksums import sha256
-from convinse.support.errors import ConvinseError, DataError
-from convinse.training.objective import FitResult
+from convinse.support.errors import ConvinseError
+from convinse.support.manifest import MANIFEST, seal
 from convinse.training.trainer import write_trained
 from recipes.embedded.__main__ import examples_of, start_from
 from recipes.embedded.card import embedded_card
@@ -114,55 +113,31 @@ def run(options: argparse.Namespace) -> None:
             checkpoint.tokenizer.save_pretrained(work / name)
             continue
         calibrate_heads(checkpoint, prepared, recipe)
-        weights = {key: tensor for key, tensor in checkpoint.model.state_dict().items() if not _is_still(key)}
-        about = {
-            "minutes": round((time.perf_counter() - start) / 60, 1), "fitted": msgspec.to_builtins(result),
-            "examples": prepared.sizes, "data": prepared.run_id,
-        }  # fmt: skip
-        files.append(work / f"{name}.learned")
-        metadata = {"format": "pt", "about": json.dumps(about)}
-        save_file(stored(weights, "int8"), files[-1], metadata=metadata)
+        minutes = round((time.perf_counter() - start) / 60, 1)
+        origin = "mpnet" if name == "reader" else base.name
+        told = msgspec.structs.replace(recipe, base=origin, reader="teacher")
+        record = {
+            "recipe": msgspec.to_builtins(told),
+            "base": {"name": base.name, "sha256": sha256(base / WEIGHTS)},
+            "examples": prepared.sizes,
+            "data": prepared.run_id,
+            "minutes": minutes,
+        }
+        card = embedded_card(told, prepared.sizes, result, origin, minutes, {})
+        write_trained(checkpoint, work / "models" / name, card, result, record, storage="int8")
+        for path in sorted((work / "models" / name).iterdir()):
+            if path.name != MANIFEST:
+                files.append(path.rename(work / f"{name}.{path.name}"))
     pack(files, options.output, int(options.most * (1 << 20)))
 
 
-def _is_still(name: str) -> bool:
-    # as the trainings begin with it: it need not come back
-    return name.startswith(("bert.embeddings.word_embeddings", "bert.distance"))
-
-
 def finish(options: argparse.Namespace) -> None:
-    """Write the model folders of both students, with cards and graphs."""
-    work = options.output / ".work"
-    bases = {"reader": options.mpnet, "model": Path(resolve(FOLDERS["model"]))}
-    for path in join(options.paths, work):
-        name = path.name.partition(".")[0]
-        recipe = msgspec.structs.replace(
-            recipe_of(name, bases[name], None, options.device, 1.0), reader="teacher", base=str(bases[name])
-        )
-        checkpoint, _, base = start_from(msgspec.structs.replace(recipe, reader=None))
-        about = learned(checkpoint, path)
-        result = msgspec.convert(about["fitted"], FitResult)
-        card = embedded_card(recipe, about["examples"], result, base.name, about["minutes"], {})
-        record = {
-            "recipe": {**msgspec.to_builtins(recipe), "base": base.name},
-            "base": {"name": base.name, "sha256": sha256(base / WEIGHTS)},
-            **{key: about[key] for key in ("examples", "data", "minutes")},
-        }
-        write_trained(checkpoint, options.output / name, card, result, record, write_graphs, storage="int8")
-
-
-def learned(checkpoint: Checkpoint, path: Path) -> dict[str, Any]:
-    """Put what came back into a model as it began, and return what is told of its training. Raises `DataError`."""
-    model = checkpoint.model
-    assert isinstance(model, JointModel)
-    weights = restored(load_file(path))
-    missing, unexpected = model.load_state_dict(weights, strict=False)
-    if unexpected or any(not _is_still(name) for name in missing):
-        raise DataError(f"{path.name}: is not of the model that {CONFIG} makes; pack and train again")
-    with path.open("rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        about: dict[str, Any] = json.loads(json.loads(file.read(size))["__metadata__"]["about"])
-    return about
+    """Join the folders of both students, and add their graphs."""
+    unpacked(options.paths, options.output)
+    for name in ("reader", "model"):
+        folder = options.output / name
+        write_graphs(folder)
+        seal(folder, "model")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -175,7 +150,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument("paths", type=Path, nargs="+", metavar="DIR", help="folders of pieces")
         if name == "pack":
             command.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
-        if name != "run":
             command.add_argument("--mpnet", type=Path, required=True, metavar="DIR")
         command.add_argument("--output", type=Path, required=True, metavar="DIR")
         command.add_argument("--most", type=float, default=15.0, metavar="MIB", help="of a piece (default: 15)")

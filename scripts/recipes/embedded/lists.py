@@ -12,14 +12,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from convinse.config import load_config
+from convinse.config import load_config, parse_config
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.experiment import read_part
+from convinse.knowledge_base.search_space import is_named
 from convinse.language.language import english
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
 from convinse.records.literals import date_entity, is_date, is_item
 from convinse.records.ranked_rows import as_read, spans_as_read
 from convinse.records.written_values import find_literals
+from convinse.resources import Resources
 from convinse.scoring.convqa import has_answer
 from convinse.training.answering import answer_spans
 from recipes.answers import kept_turns
@@ -42,26 +45,24 @@ _FEW_DIGITS = re.compile(r"[0-9]{1,2}")
 class Question(NamedTuple):
     text: str
     answers: list[Entity]
-    about: str = ""  # the item whose part it is in; empty: the first one that is linked
+    about: str  # the item whose part it is in
 
 
 def pipeline_lists(name: str, data: Path, work: Path, seed: int) -> Iterator[Example]:
     """The questions of a set, each with what is retrieved for it; none is about an item of `convquestions/val_wd27k`."""
-    declared, bench = DATA_SETS[name], bench_items(data)
+    declared, seeds = DATA_SETS[name], bench_items(data).seeds
     work.mkdir(parents=True, exist_ok=True)
     questions = {question.text: question for question in _QUESTIONS[declared.format](name, data, work, seed)}
-    left_out = bench.items if declared.format == "written" else bench.seeds
     settings: dict[str, Any] = build_sources(data, work, INTRODUCTIONS, "snapshot:model")
     if declared.format != "linked":
         settings |= _BY_WORDS  # many questions: they are ranked by their words alone
     conversations: list[Conversation] = [
         {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": question.answers}]}
         for text, question in questions.items()
-        if question.about not in left_out
+        if question.about not in seeds
     ]
-    for group, turn in kept_turns(name, "wikidata-27k.yml", settings, conversations, SOURCES, work):
-        key = questions[turn["question"]].about or group
-        if key not in left_out and (example := _list(name, turn, key)):
+    for _, turn in kept_turns(name, "wikidata-27k.yml", settings, conversations, SOURCES, work):
+        if example := _list(name, turn, questions[turn["question"]].about):
             yield example
 
 
@@ -106,12 +107,21 @@ def _linked(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
 
 
 def _written(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+    """Questions with answers as they are written, about the first item that is linked."""
+    bench = bench_items(data)
     with closing(knowledge_base(data, work)) as kb:
+        config = parse_config({"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False})
+        retriever = ClocqRetriever(config, resources=Resources(config, kb=kb))
         for question in (row for file in DATA_SETS[name].files for row in written_questions(data, file)):
             entities = (answer_entity(text, kb.label) for text in question.answers)
             answers = [row for row in entities if row is not None and (not is_item(row["id"]) or kb.has(row["id"]))]
-            if answers and "{" not in question.text:  # else a template that was never put into words
-                yield Question(question.text.strip('"'), answers)
+            if not answers or "{" in question.text:  # a template that was never put into words
+                continue
+            linked = retriever.retrieve_KB_facts(question.text)[1]
+            items = [entity["item"]["id"] for entity in linked if is_named(entity)]
+            answers = [row for row in answers if row["id"] not in items]
+            if answers and items and items[0] not in bench.items:
+                yield Question(question.text.strip('"'), answers, items[0])
 
 
 class WrittenQuestion(NamedTuple):

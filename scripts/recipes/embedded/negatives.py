@@ -17,7 +17,7 @@ from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.support.jsonlines import writing
-from recipes.embedded.examples import Candidate, Example, Part, part_of_key
+from recipes.embedded.examples import Candidate, Example, part_of_key
 
 T = TypeVar("T")
 Finder = Callable[[str, int, Container[str], Sequence[str]], list[Candidate]]
@@ -25,11 +25,6 @@ _DEPTH = 30  # hits that are looked through before random texts are taken
 _WORD = re.compile(r"\w+")
 _RUN = 8  # words in a row that a text must not share with a held-out one
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # of a polynomial over the words' numbers, modulo 2**64
-
-
-def part_of(source: str, key: str) -> Part:
-    """The part of the examples of a data set that have a key."""
-    return part_of_key(key)
 
 
 def joined_keys(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -99,12 +94,12 @@ def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
 
 
 def parts_with_texts(
-    source: str, rows: Iterable[T], key: Callable[[T], str], texts: Callable[[T], Iterable[str]], seed: int
+    rows: Iterable[T], key: Callable[[T], str], texts: Callable[[T], Iterable[str]], seed: int
 ) -> Iterator[tuple[list[T], Finder]]:
     """The rows of each part of a data set, with a function that finds hard ones among their texts (`hard_texts`)."""
     rows = list(rows)
     for part in ("train", "dev"):
-        of_part = [row for row in rows if part_of(source, key(row)) == part]
+        of_part = [row for row in rows if part_of_key(key(row)) == part]
         if of_part:
             with hard_texts((text for row in of_part for text in texts(row)), seed) as find:
                 yield of_part, find

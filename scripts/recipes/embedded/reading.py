@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from convinse.wikipedia.page import sentence_places
 from recipes.embedded.data_sets import ARTICLES, DATA_SETS, READING_FILES
-from recipes.embedded.examples import Candidate, Example, Spans
-from recipes.embedded.negatives import by_bm25, hard_texts, holds, joined_keys, negatives, part_of, parts_with_texts
+from recipes.embedded.examples import Candidate, Example, Spans, part_of_key
+from recipes.embedded.negatives import by_bm25, hard_texts, holds, joined_keys, negatives, parts_with_texts
 from recipes.embedded.spans import beginning, untokenised
 from recipes.sources import records
 
@@ -63,7 +63,7 @@ def on_paragraphs(
     texts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # key -> text -> its questions
     for row in rows:  # those with a long answer, too: their text is not a negative
         texts[keys[row.title]][row.text].add(row.question)
-    parts = parts_with_texts(source, merged(rows), lambda row: keys[row.title], lambda row: [row.text], seed)
+    parts = parts_with_texts(merged(rows), lambda row: keys[row.title], lambda row: [row.text], seed)
     for of_part, find in parts:
         for row in of_part:
             key = keys[row.title]
@@ -125,7 +125,7 @@ def keys_with_reading(data: Path, pairs: Iterable[tuple[str, str]]) -> dict[str,
     return {
         name: min(texts_of[top], default=top)
         for name, top in joined.items()
-        if not name.startswith(_HERE) and len({part_of("", key) for key in texts_of[top]}) <= 1
+        if not name.startswith(_HERE) and len({part_of_key(key) for key in texts_of[top]}) <= 1
     }
 
 
@@ -250,7 +250,7 @@ def passages(name: str, data: Path, seed: int) -> Iterator[Example]:
     texts: dict[str, set[str]] = defaultdict(set)
     for _, text, key in rows:
         texts[key].add(text)
-    for of_part, find in parts_with_texts(name, rows, lambda row: row[2], lambda row: [row[1]], seed):
+    for of_part, find in parts_with_texts(rows, lambda row: row[2], lambda row: [row[1]], seed):
         for question, text, key in of_part:
             candidates = (Candidate(text, True, readable=False), *find(question, 2, texts[key]))
             yield Example(question, candidates, name, key, f"{name}:{key}")
@@ -269,7 +269,7 @@ def supporting(name: str, data: Path, seed: int) -> Iterator[Example]:
             continue
         texts: dict[bool, dict[str, None]] = {True: {}, False: {}}
         for page in held:
-            if part_of(name, keys[page["title"]]) == part_of(name, key):
+            if part_of_key(keys[page["title"]]) == part_of_key(key):
                 text = beginning(f"{page['title']}, {page['text']}", _LONGEST_PARAGRAPH)
                 texts[page["supporting"]][text] = None
         wrong = [text for text in by_bm25(line["question"], list(texts[False])) if text not in texts[True]]
@@ -293,7 +293,7 @@ def sentences(name: str, data: Path, seed: int) -> Iterator[Example]:
         by_text[row.text].append(row)
     chance = random.Random(f"{name} {seed}")
     for part in ("train", "dev"):
-        texts = [text for text in by_text if part_of(name, text) == part]
+        texts = [text for text in by_text if part_of_key(text) == part]
         chance.shuffle(texts)
         count = max(1, len(texts) // _SENTENCES_TOGETHER)
         together = [texts[place::count] for place in range(count)] if texts else []

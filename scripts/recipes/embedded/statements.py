@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 from convinse.language.language import english
 from recipes.embedded.data_sets import YES_NO_SETS, YesNoSet
-from recipes.embedded.negatives import holds, joined_keys, part_of
+from recipes.embedded.examples import part_of_key
+from recipes.embedded.negatives import holds, joined_keys
 from recipes.embedded.reading import lines_of
 
 _VERDICTS = {"entailed": 1.0, "neutral": 0.5, "contradicted": 0.0}
@@ -70,12 +71,12 @@ def _of_boxes(lines: Iterable[dict[str, Any]], declared: YesNoSet) -> Iterator[D
     for line in lines:
         title, attributes = line["title"], line["attributes"]
         of_box = [", ".join([title, name, *values]) for name, values in attributes]
-        boxes[line["category"], part_of("infotabs", title)].setdefault(title, of_box)
+        boxes[line["category"], part_of_key(title)].setdefault(title, of_box)
     for line in lines:
         said, title = line[declared.question], line[declared.key]
         own = [", ".join([title, name, *values]) for name, values in line["attributes"]]
         yield Decided(said, _best(said, own), _VERDICTS[line["label"]], title)
-        same = boxes[line["category"], part_of("infotabs", title)]
+        same = boxes[line["category"], part_of_key(title)]
         other = chance.choice(list(same))
         names = [word for word in title.split() if len(word) >= _LONG_WORD and not holds(other, [word])]
         if chance.random() < _OTHER_BOX and holds(said, names):

@@ -11,9 +11,8 @@ from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.heads import YesNoHead
 from convinse.encoder.tokens import TextTokenizer
 from convinse.training.objective import FitResult
-from recipes.embedded.examples import chooses
+from recipes.embedded.examples import chooses, part_of_key
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
-from recipes.embedded.negatives import part_of
 from recipes.embedded.recipe import Recipe
 from recipes.embedded.statements import Decided
 
@@ -24,8 +23,7 @@ def train_yes_no(
     """Train the head over a joint model, which stays as it is; held-out questions choose the epoch."""
     settings, tokenizer = recipe.yes_no, TextTokenizer.of(checkpoint, recipe.max_length)
     parts = {
-        part: [question for question in questions if part_of("boolq", question.key) == part]
-        for part in ("train", "dev")
+        part: [question for question in questions if part_of_key(question.key) == part] for part in ("train", "dev")
     }
     parts["dev"] = [question for question in parts["dev"] if chooses(question.key)]
     train, dev = (

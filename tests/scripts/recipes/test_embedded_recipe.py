@@ -315,18 +315,17 @@ def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path
     monkeypatch.setitem(gpu.FOLDERS, "model", str(base))
     monkeypatch.setitem(gpu.MODELS["reader"], "layers", [0])
 
-    words = ["--mpnet", str(base)]
     parcel, back, models = (str(tmp_path / name) for name in ("parcel", "back", "models"))
-    assert gpu.main(["pack", *words, "--data", str(shared), "--output", parcel, "--most", "0.02"]) == 0
+    assert gpu.main(["pack", "--mpnet", str(base), "--data", str(shared), "--output", parcel, "--most", "0.02"]) == 0
     assert len(list(Path(parcel).iterdir())) > 10, "small pieces"
     assert gpu.main(["run", parcel, "--output", back, "--device", "cpu"]) == 0
     first = next(path for path in sorted(Path(back).iterdir()) if path.suffix != ".json")
     whole = first.read_bytes()
     for content, fault in ((None, "is missing"), (whole[:-1] + b"x", "damaged")):
         first.unlink() if content is None else first.write_bytes(content)
-        assert gpu.main(["finish", back, *words, "--output", models]) == 1 and fault in capsys.readouterr().err
+        assert gpu.main(["finish", back, "--output", models]) == 1 and fault in capsys.readouterr().err
     first.write_bytes(whole)
-    assert gpu.main(["finish", back, *words, "--output", models, "--device", "cpu"]) == 0
+    assert gpu.main(["finish", back, "--output", models]) == 0
     for name, layers in (("reader", 1), ("model", 2)):
         model = JointModel.from_pretrained(tmp_path / "models" / name)
         assert model.config.num_hidden_layers == layers and len(model.bert.encoder.layer) == layers

@@ -4,6 +4,7 @@ import pytest
 
 from recipes.embedded import reading
 from recipes.embedded.data_sets import DATA_SETS, YES_NO_SETS
+from recipes.embedded.examples import part_of_key
 from recipes.embedded.sets import examples_of_set
 from recipes.embedded.statements import of_set
 from recipes.embedded.tables import verbalised
@@ -52,7 +53,7 @@ def test_lines_are_read_without_the_blanks_of_tokens(folder):
 def test_supporting_paragraphs_come_before_distracting_ones(folder):
     page = {"title": "The Hunt", "text": "The Hunt is a film.", "supporting": True}
     other = {"title": "The Hunter", "text": "It is long. " * 200, "supporting": False}
-    other["title"] = next(f"H{n}" for n in range(99) if reading.part_of("", f"H{n}") == reading.part_of("", "The Hunt"))
+    other["title"] = next(f"H{n}" for n in range(99) if part_of_key(f"H{n}") == part_of_key("The Hunt"))
     line = {"question": "what is it", "paragraphs": [other, page]}
     write_files(folder, DATA_SETS["multihop_paragraphs"], [line], [])
     (example,) = examples_of_set("multihop_paragraphs", folder, 1)
