@@ -79,10 +79,10 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
     ers_cache_path: the folder where it is kept;
-     ers_cache_size (0.3): gigabytes that entries, and that vectors may take there;
-     ers_cache_eviction (0.3): what happens at this size: `none` is an error, with `least-recently-used` the oldest go;
-     ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
-     ers_documents (0.3): the folder of an index of documents (`convinse index`), which are asked beside Wikidata and Wikipedia; null for none;
+    ers_cache_size (0.3): gigabytes that entries, and that vectors may take there;
+    ers_cache_eviction (0.3): what happens at this size: `none` is an error, with `least-recently-used` the oldest go;
+    ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
+    ers_documents (0.3): the folder of an index of documents (`convinse index`), which are asked beside Wikidata and Wikipedia; null for none;
     ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
     ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
     ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
