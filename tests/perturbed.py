@@ -10,7 +10,7 @@ import numpy as np
 
 from convinse.encoder.onnx_backend import OnnxBackend
 
-# of log odds: a probability changes by a hundredth at most. CONTRIBUTING says what an emulated processor without VNNI gave.
+# of log odds: a probability changes by a hundredth at most, on average as on an emulated processor without VNNI (see CONTRIBUTING)
 LARGEST = 0.04
 OF_VECTORS = 0.01  # of their length
 

@@ -155,9 +155,14 @@ def test_sessions_asked_together_are_answered_as_alone(lexical, answered):
 
 
 def test_sessions_asked_together_share_batches():
-    pipeline, qu = counting()
     batches = []
-    qu.inference_on_turns = lambda turns, histories: batches.append(len(turns)) or ["x"] * len(turns)
+
+    class OfBatches(Recorder):
+        def inference_on_turns(self, turns, histories):
+            batches.append(len(turns))
+            return ["x"] * len(turns)
+
+    pipeline = make(OfBatches(CONFIG))
     sessions = [pipeline.session(sources) for sources in ("kb", "text", "kb", "kb")]
     ask_together([NextQuestion(session, "a?") for session in sessions])
     assert batches == [3, 1] and all(len(session) == 1 for session in sessions)

@@ -106,8 +106,8 @@ def spoken(data: Path, part: str) -> Iterator[Example]:
 def reworded(data: Path, chance: random.Random) -> Iterator[Example]:
     """Questions of SQuAD as people type them: keywords, requests."""
     lines = records(data, "reading", "squad11-train.jsonl.gz")
-    asked = [question["question"] for line in lines for question in line.get("qas", ())]
-    for number, question in enumerate(chance.sample(asked, 2 * _QUESTIONS)):
+    texts = [question["question"] for line in lines for question in line.get("qas", ())]
+    for number, question in enumerate(chance.sample(texts, 2 * _QUESTIONS)):
         yield (as_keywords if number % 2 else as_request)(question, chance), QUESTION
 
 
@@ -214,8 +214,8 @@ def main() -> None:
     acts = {fold(text) for text, act in utterances if act != QUESTION}
     said = [*spoken(data, "train")] * 3
     acts |= {fold(text) for text, act in said if act != QUESTION}
-    asked = [*questions(data, chance, names), *reworded(data, chance)]
-    model = learned([*utterances, *said, *(utterance for utterance in asked if fold(utterance[0]) not in acts)])
+    wordings = [*questions(data, chance, names), *reworded(data, chance)]
+    model = learned([*utterances, *said, *(utterance for utterance in wordings if fold(utterance[0]) not in acts)])
     folder = Path(resolve(TALK_MODEL))
     with replacing(folder / FILE) as temporary:
         temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")

@@ -2,6 +2,7 @@
 
 import gzip
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,11 @@ def file_contents():
 
 
 @pytest.fixture
-def places(workdir):
+def places(workdir, monkeypatch):
     """Files that the commands read, and paths."""
+    monkeypatch.setattr(
+        sys, "dont_write_bytecode", True
+    )  # Python itself would keep what it compiled of a user's module
     questions = [
         {"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False}
     ]

@@ -212,7 +212,7 @@ def test_a_full_cache_is_an_error_of_one_line(workdir, closed):
     with pytest.raises(OutputError, match="v4: the cache has 0.0005 GB, and ers_cache_size allows no more: raise it"):
         for number in range(1000):
             cache.put("kind", number, value=[str(hash((number, place))) for place in range(1000)])
-    assert 10 < number < 999 and all(cache.get("kind", kept) for kept in range(number))
+    assert 10 < number < 999 and all(cache.get("kind", place) for place in range(number))
     with pytest.raises(OutputError, match="ers_cache_size"):
         for number in range(1000):
             cache.put_vectors([(number, os.urandom(10_000))])

@@ -115,15 +115,15 @@ def run(options: argparse.Namespace) -> None:
         calibrate_heads(checkpoint, prepared, recipe)
         minutes = round((time.perf_counter() - start) / 60, 1)
         origin = "mpnet" if name == "reader" else base.name
-        told = msgspec.structs.replace(recipe, base=origin, reader="teacher")
+        of_model = msgspec.structs.replace(recipe, base=origin, reader="teacher")
         record = {
-            "recipe": msgspec.to_builtins(told),
+            "recipe": msgspec.to_builtins(of_model),
             "base": {"name": base.name, "sha256": sha256(base / WEIGHTS)},
             "examples": prepared.sizes,
             "data": prepared.run_id,
             "minutes": minutes,
         }
-        card = embedded_card(told, prepared.sizes, result, origin, minutes, {})
+        card = embedded_card(of_model, prepared.sizes, result, origin, minutes, {})
         write_trained(checkpoint, work / "models" / name, card, result, record, storage="int8")
         for path in sorted((work / "models" / name).iterdir()):
             if path.name != MANIFEST:

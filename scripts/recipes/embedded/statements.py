@@ -74,8 +74,8 @@ def _of_boxes(lines: Iterable[dict[str, Any]], declared: YesNoSet) -> Iterator[D
         boxes[line["category"], part_of_key(title)].setdefault(title, of_box)
     for line in lines:
         said, title = line[declared.question], line[declared.key]
-        own = [", ".join([title, name, *values]) for name, values in line["attributes"]]
-        yield Decided(said, _best(said, own), _VERDICTS[line["label"]], title)
+        entries = [", ".join([title, name, *values]) for name, values in line["attributes"]]
+        yield Decided(said, _best(said, entries), _VERDICTS[line["label"]], title)
         same = boxes[line["category"], part_of_key(title)]
         other = chance.choice(list(same))
         names = [word for word in title.split() if len(word) >= _LONG_WORD and not holds(other, [word])]

@@ -15,9 +15,7 @@ from written import write_lines
 def folder(tmp_path, monkeypatch):
     """A folder of data without MRQA files."""
     monkeypatch.setattr(reading, "READING_FILES", {})
-    reading._contexts.cache_clear()
-    yield tmp_path
-    reading._contexts.cache_clear()
+    return tmp_path
 
 
 def write_files(folder, declared, *lines):
