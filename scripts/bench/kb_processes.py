@@ -1,4 +1,4 @@
-"""What `bench kb` runs in processes of their own: this module loads no more than a command that opens an index."""
+"""What `bench pipeline` runs in processes of their own: this module loads no more than a command that opens an index."""
 
 import statistics
 from pathlib import Path

@@ -1,25 +1,37 @@
-"""Whole commands, timed from outside: start-up, a cold and a warm cache, no cache; medians of interleaved runs.
+"""What users wait for: whole commands, timed from outside, and the knowledge base built, opened and searched.
 
-    bash run.sh bench pipeline [--rounds N]
+    bash run.sh bench pipeline [--rounds N] [--parts commands,kb]
 
-`with the model` is the default
-configuration, `without` are the defaults of all keys, which load no model.
+Commands run with a cold and a warm cache and without one, interleaved. `with the model` is the default configuration, `without` are the
+defaults of all keys, which load no model.
 """
 
 import shutil
+import statistics
+from typing import NamedTuple
 
-from .harness import Bench, Figures, Spec, run
-from .timing import Spread, Usage, command
+from recipes.sources import wikidata_27k
+
+from .candidates import convquestions
+from .harness import Bench, Figures, Spec, note, run
+from .kb_processes import build_index, open_index, search_all
+from .timing import Spread, Usage, apart, command, disk
 
 COLD, WARM = "pipeline with the model, cold cache", "pipeline with the model, warm cache"
 _ALL, _NO_CACHE, _OLD = "kb_text_table_info", "nocache.yml", ("cache", "lexical-cache", "results")
+_MEMORY = 4_000_000_000  # bytes that the build of a knowledge base may use
+
+
+class Amounts(NamedTuple):
+    questions: int | None  # of a run of the pipeline; None: all
+    processes: int  # that open the knowledge base
 
 
 def pipeline(bench: Bench) -> Figures:
     """In every round the first command with a cache finds none."""
     (bench.work / "bench.yml").write_text("name: bench\ners_cache_path: lexical-cache\n")
     (bench.work / _NO_CACHE).write_text("name: nocache\ners_use_cache: false\n")
-    end = ["--quiet", *([] if bench.size is None else ["--limit", str(bench.size)])]
+    end = ["--quiet", *([] if bench.size.questions is None else ["--limit", str(bench.size.questions)])]
     cases = {
         "convinse --help": ["--help"],
         "ask, one question": ["ask", "Who directed Titanic?"],
@@ -45,7 +57,36 @@ def pipeline(bench: Bench) -> Figures:
     return figures
 
 
-SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, (3, None, None), rounds=(1, 3, 5))
+def kb(bench: Bench) -> Figures:
+    """Build wikidata-27k, open it in new processes and search."""
+    dump, index = wikidata_27k(bench.folder), bench.work / "wikidata-27k"
+    note("building ...")
+    usage = apart(build_index, dump, index, _MEMORY)
+    note(f"opening in {bench.size.processes} processes, searching ...")
+    times = zip(*(apart(open_index, index).result for _ in range(bench.size.processes)), strict=True)
+    opened, first, again = map(statistics.median, times)
+    searched = apart(search_all, index, convquestions(bench.folder)).result
+    figures = {
+        "build": (usage.seconds, "{:.1f} s"),
+        "peak memory of the build": (usage.peak / 1e6, "{:,.0f} MB"),
+        "disk, bytes a fact": (disk(index) / searched["facts"], "{:.1f}"),
+        f"open, median of {bench.size.processes} processes": (opened, "{:.1f} ms"),
+        "open again in the same process": (again, "{:.1f} ms"),
+        "first search of a process": (first, "{:.1f} ms"),
+        f"search, median of {searched['questions']} questions": (searched["search_median_ms"], "{:.1f} ms"),
+        "search, 95th percentile": (searched["search_p95_ms"], "{:.1f} ms"),
+    }
+    bench.report(f"wikidata-27k: {searched['items']:,} items, {searched['facts']:,} facts", figures)
+    return {**searched, **{name: value for name, (value, _) in figures.items()}}
+
+
+SPEC = Spec(
+    "pipeline",
+    __doc__,
+    {"commands": pipeline, "kb": kb},
+    (Amounts(3, 2), Amounts(None, 20), Amounts(None, 20)),
+    rounds=(1, 3, 5),
+)
 
 if __name__ == "__main__":
     run(SPEC)
