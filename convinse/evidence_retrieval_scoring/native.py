@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
+from ..language.read_evidence import ReadEvidence
 from ..language.validity import contradicting, judged_parts
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Evidence, merge_duplicates, with_score
@@ -98,7 +99,8 @@ class NativeERS(EvidenceRetrievalScoring):
         contradicted: list[list[Evidence]] = []
         for turn, question in zip(turns, questions, strict=True):
             evidences = self.retrieve(turn, sources)
-            places = contradicting(judged_parts(question, evidences, self.language))
+            read = [ReadEvidence(evidence, self.language) for evidence in evidences]
+            places = contradicting(judged_parts(question, read, self.language))
             agreeing.append([evidence for place, evidence in enumerate(evidences) if place not in places])
             contradicted.append([evidences[place] for place in sorted(places)])
         most = self.config.evs_max_evidences

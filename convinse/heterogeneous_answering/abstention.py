@@ -27,8 +27,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     keywords = question.language.properties.keywords
     words = keywords(question.in_full)
     is_unrelated = bool(words and question.evidences) and all(
-        "citation" in evidence and words.isdisjoint(keywords(evidence["evidence_text"]))
-        for evidence in question.evidences
+        evidence.is_of_document and words.isdisjoint(evidence.keywords) for evidence in question.evidences
     )
     if likely >= least and not unknown and not is_unrelated:
         return None
@@ -61,7 +60,7 @@ def unknown_names(question: Question) -> list[str]:
     """Return the names in a question that link to no item and stand in no evidence; "A and B" may stand there as A and B."""
     if not question.unlinked:
         return []
-    text = " ".join(["", *(fold(evidence["evidence_text"]) for evidence in question.evidences), ""])
+    text = " ".join(evidence.folded for evidence in question.evidences)
     words = question.language
 
     def is_found(name: str) -> bool:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..encoder.checkpoint import model_path
 from ..records.conversation import RankedAnswer, Turn
+from ..records.evidence import Entity
 from .base import HeterogeneousAnswering
-from .candidates import find_candidates
 from .features import Measured, measure
+from .finding import find_candidates
 from .lists import with_list
+from .merging import number_in_words
 from .question import Question, questions_of
 from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
+from .reader import read_answers
 from .table_questions import computed_answers
 from .yes_no import Verdict, yes_or_no
 
+if TYPE_CHECKING:
+    from ..encoder.extractive_reader import AnswerSpan
+
 SHIPPED = "snapshot:voting"
+_MIN_FIT = 0.01  # of a span to the expected type, so that no span is lost
 
 
 class EntityVoting(HeterogeneousAnswering):
@@ -37,9 +45,9 @@ class EntityVoting(HeterogeneousAnswering):
         return read_answer_weights(Path(model_path(SHIPPED)), "ha: entity_voting")
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """Rank the answers of all turns, measured together."""
+        """Read the evidences of all turns together; then find, measure and rank the candidates of each."""
         questions = questions_of(turns, self.resources)
-        measured = iter(self.measure([question for question in questions if question.expected.kind != "yesno"]))
+        read = iter(self.read([question for question in questions if question.expected.kind != "yesno"]))
         results = []
         for turn, question in zip(turns, questions, strict=True):
             if question.expected.kind == "yesno":
@@ -47,8 +55,8 @@ class EntityVoting(HeterogeneousAnswering):
                 ranked = verdict.candidates(self.ranker.yes(verdict.features))
                 results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
-                row = next(measured)
-                ranked = with_list(question, row.candidates, self.ranker.ranked(row))
+                measured = self.measure(question, next(read))
+                ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
                 results.append(self.finish(turn, question, ranked, is_covered=True))
         return results
 
@@ -62,7 +70,16 @@ class EntityVoting(HeterogeneousAnswering):
         """Return the verdict of the evidences on a question for yes or no."""
         return yes_or_no(question)
 
-    def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
-        """Yield the candidates of questions with their features."""
-        for question in questions:
-            yield measure(question, find_candidates(question, computed=computed_answers(question)))
+    def read(self, questions: Sequence[Question]) -> Iterable[Sequence[AnswerSpan]]:
+        """Yield the spans that a reader marks in the evidences of questions: none."""
+        return ([] for _ in questions)
+
+    def measure(self, question: Question, spans: Sequence[AnswerSpan]) -> Measured:
+        """Return the candidates of a question with their features."""
+
+        def fit(entity: Entity) -> float:
+            return question.fit(number_in_words(entity, question.language)) or _MIN_FIT
+
+        read = read_answers(spans, question.evidences, question.shares, fit)
+        candidates = find_candidates(question, read, computed_answers(question))
+        return measure(question, candidates, max((span.probability for span in spans), default=0.0))

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint, model_path
-from ..encoder.extractive_reader import ExtractiveReader
+from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
 from ..resources import Resources
 from ..support.errors import ConfigError
 from .abstention import note_abstention
-from .candidates import find_candidates, number_in_words
 from .entity_voting import EntityVoting
-from .features import Measured, measure, score_shares
 from .question import Question
 from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
-from .reader import in_evidences, read_answers
-from .table_questions import computed_answers
+from .reader import in_evidences
 from .yes_no import Judge, Verdict, yes_or_no
 
 _SPANS = 5  # of an evidence
-_MIN_FIT = 0.01  # of a span to the expected type, so that no span is lost
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
@@ -89,25 +84,20 @@ class ExtractiveAnswering(EntityVoting):
         """Return the verdict of the evidences on a question for yes or no."""
         return yes_or_no(question, self.judge)
 
-    def measure(self, questions: Sequence[Question]) -> Iterator[Measured]:
-        """Yield the candidates of questions with their features; the evidences are read together."""
+    def read(self, questions: Sequence[Question]) -> Iterable[Sequence[AnswerSpan]]:
+        """Yield the spans that the reader marks in the evidences of questions, all read together."""
         form = self.reader.row_form
-        weights, texts = [], []
-        for question in questions:
-            shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
-            pairs = zip(question.evidences, shares, strict=True)
-            texts.append([as_read(evidence, form) if share > 0 else "" for evidence, share in pairs])
-            weights.append(shares)
-        spans_read = self.reader.read_all([question.spoken for question in questions], texts)
-        for question, shares, marked in zip(questions, weights, spans_read, strict=True):
-            spans = in_evidences(marked, question.evidences, form)
-
-            def fit(entity: Entity, question: Question = question) -> float:
-                return question.fit(number_in_words(entity, question.language)) or _MIN_FIT
-
-            read = read_answers(spans, question.evidences, shares, fit)
-            candidates = find_candidates(question, read, computed_answers(question))
-            yield measure(question, candidates, max((span.probability for span in spans), default=0.0))
+        texts = [
+            [
+                as_read(evidence.evidence, form) if share > 0 else ""
+                for evidence, share in zip(question.evidences, question.shares, strict=True)
+            ]
+            for question in questions
+        ]
+        marked = self.reader.read_all([question.spoken for question in questions], texts)
+        return (
+            in_evidences(spans, question.evidences, form) for question, spans in zip(questions, marked, strict=True)
+        )
 
     def finish(
         self, turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], is_covered: bool

@@ -88,7 +88,7 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
     rows = [measurement.features(candidate) for candidate in candidates]
     question_features = QuestionFeatures(
         candidates=math.log(1 + len(rows)),
-        score=max((evidence.get("score", 0.0) for evidence in question.evidences), default=0.0),
+        score=max((evidence.evidence.get("score", 0.0) for evidence in question.evidences), default=0.0),
         surest=surest,
         covered=max((row.covered for row in rows), default=0.0),
         linked=float(bool(question.about)),
@@ -96,29 +96,22 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
     return Measured(candidates, rows, question_features)
 
 
-def score_shares(scores: Sequence[float]) -> list[float]:
-    """Return scores as shares of the best; all are 1 if no score is above 0."""
-    best = max(scores, default=0.0)
-    return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]
-
-
 class _Measurement:
     def __init__(self, question: Question) -> None:
         self._question = question
         self._keywords = question.language.properties.keywords
         self._words = self._keywords(question.in_full) | self._keywords(question.text)
-        labels = {entity["label"] for evidence in question.evidences for entity in evidence["wikidata_entities"][:1]}
+        labels = {entity["label"] for evidence in question.evidences for entity in evidence.entities[:1]}
         labels |= {entity["label"] for entity in question.about}
         mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
         self._asking = self._words.difference(*mentioned)  # the question without the names in it
-        self._evidence_words = [self._keywords(evidence["evidence_text"]) for evidence in question.evidences]
-        self._shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
+        self._shares = question.shares
         about = {entity["id"] for entity in question.about}
         self._subjects = []
         for evidence in question.evidences:
-            ids = {entity["id"] for entity in evidence["wikidata_entities"]}
-            if "retrieved_for_entity" in evidence:
-                ids.add(evidence["retrieved_for_entity"]["id"])
+            ids = {entity["id"] for entity in evidence.entities}
+            if evidence.subject is not None:
+                ids.add(evidence.subject["id"])
             self._subjects.append(len(ids & about) / len(about) if about else 0.0)
         self._matches: dict[PropertyLabel, tuple[float, AbstractSet[str]]] = {}
 
@@ -131,16 +124,16 @@ class _Measurement:
         time = times.named(question.in_full) or times.named(question.text)
         if time is not None:
             return time
-        event = question.resources.lifetimes.common(entity["id"] for entity in question.about)
+        event = question.lifetimes.common(entity["id"] for entity in question.about)
         return None if event is None else times.clause(question.in_full, event)
 
     def _covered(self, place: int, excluded: AbstractSet[str], *further: AbstractSet[str]) -> float:
-        covered = self._evidence_words[place].union(*further) - excluded
+        covered = self._question.evidences[place].keywords.union(*further) - excluded
         return len(self._asking & covered) / len(self._asking) if self._asking else 0.0
 
     def features(self, candidate: EntityCandidate) -> Features:
         entity, roles = candidate.entity, candidate.roles
-        entity_id, property_names = entity["id"], self._question.resources.property_names
+        entity_id, property_names = entity["id"], self._question.property_names
         words = self._keywords(entity["label"])
         covered = best = 0.0
         for role in roles:
@@ -161,7 +154,7 @@ class _Measurement:
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(entity_id)
         fit = self._question.fit(entity)
-        facts = self._question.resources.kb.frequency(entity_id) if is_item(entity_id) else 0
+        facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
             read=math.log(candidate.read + _MIN_READ),
             computed=fit if candidate.computed else 0.0,
@@ -183,7 +176,7 @@ class _Measurement:
     def _timeliness(self, candidate: EntityCandidate) -> float:
         if candidate.agreement is not Agreement.UNKNOWN:
             return float(candidate.agreement.value)
-        lifetime = self._question.resources.lifetimes.of(candidate.entity["id"])
+        lifetime = self._question.lifetimes.of(candidate.entity["id"])
         if self._existence is None or lifetime is None:
             return 0.0
         return 0.5 if lifetime.overlaps(self._existence) else -0.5

@@ -6,10 +6,10 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
-from ..records.evidence import Entity, entities_within
-from ..records.facts import END_TIME, START_TIME, fact_of
+from ..records.evidence import Entity
+from ..records.facts import END_TIME, START_TIME
 from ..records.literals import is_date, is_item
-from ..records.periods import Boundary, Period, timed_parts
+from ..records.periods import Boundary, Period
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
@@ -40,18 +40,19 @@ def by_intervals(question: Question) -> list[Computed]:
 
 def _dated_values(question: Question) -> _Groups:
     groups: _Groups = defaultdict(list)
-    for place, evidence in enumerate(question.evidences):
-        for part in timed_parts(evidence):
+    for place, read in enumerate(question.evidences):
+        evidence = read.evidence
+        for part in read.parts:
             if part.period is None or part.period.is_point:
                 continue
-            if fact := fact_of(evidence):
+            if fact := read.fact:
                 dates = {qualifier.predicate["id"]: qualifier.value for qualifier in fact.qualifiers}
                 start, end = dates.get(START_TIME), dates.get(END_TIME)
                 values, label = [fact.object], PropertyLabel(fact.predicate["label"], fact.predicate["id"])
             else:
-                values = [entity for entity in entities_within(evidence, part.start, part.end) if is_item(entity["id"])]
+                values = [entity for entity in read.within(part.start, part.end) if is_item(entity["id"])]
                 label = PropertyLabel(evidence["attribute"]["path"][-1] if "attribute" in evidence else "")
-                literals = find_literals(evidence["evidence_text"][part.start : part.end])
+                literals = find_literals(read.text[part.start : part.end])
                 stated = [literal.entity for literal in literals if is_date(literal.entity["id"])]
                 start, end = stated[0], None if part.period.is_open else stated[-1]
             values = [value for value in values if value["id"] != part.group[0]]
@@ -78,7 +79,7 @@ def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
 def _beside(groups: _Groups, question: Question) -> list[Computed]:
     """Return the value before or after a named value, or before the current value ("the previous CEO")."""
     is_later = question.language.times.asks_beside(question.in_full)
-    keywords, names = question.language.properties.keywords, question.resources.property_names
+    keywords, names = question.language.properties.keywords, question.property_names
     all_words = keywords(question.in_full)
     words = all_words.difference(*(keywords(item["label"]) for item in question.about))
     about = {entity["id"] for entity in question.about}

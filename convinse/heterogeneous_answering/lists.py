@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..records.facts import fact_of
 from .candidates import EntityCandidate
 from .question import Question
 from .ranked_answers import AnswerCandidate
@@ -38,10 +37,10 @@ def with_list(
 
 def _groups(question: Question, candidate: EntityCandidate) -> Iterator[tuple[str, ...]]:
     for role in candidate.roles:
-        evidence = question.evidences[role.place]
-        page = evidence.get("retrieved_for_entity", {}).get("id", "")
+        read = question.evidences[role.place]
+        evidence, page = read.evidence, "" if read.subject is None else read.subject["id"]
         label = role.labels[0].text if role.labels else ""
-        if fact := fact_of(evidence):
+        if fact := read.fact:
             partner = fact.object if role.kind == "subject" else fact.subject
             yield "fact", role.kind, partner["id"], label
         elif "row" in evidence and label:

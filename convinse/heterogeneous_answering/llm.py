@@ -182,4 +182,4 @@ def _content(question: Question, places: Sequence[int]) -> str:
 
 def _line(question: Question, place: int) -> str:
     evidence = question.evidences[place]
-    return f"[{place + 1}] ({_SOURCES[normalize_source(evidence['source'])]}) {evidence['evidence_text']}"
+    return f"[{place + 1}] ({_SOURCES[normalize_source(evidence.evidence['source'])]}) {evidence.text}"

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..answer_typing import LikelyClasses
+from ..knowledge_base.items import Items
+from ..knowledge_base.lifetimes import Lifetimes
 from ..language.answer_types import AnswerType
 from ..language.language import Language
+from ..language.property_names import PropertyNames
+from ..language.read_evidence import ReadEvidence
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Entity, Evidence, question_items
+from ..records.evidence import Entity, question_items
 from ..records.evidence_structure import structured
 from ..records.literals import is_date, is_item, is_known, year_of, years_of
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
 from ..resources import Resources
+from ..wikipedia.pages import Pages
 
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
@@ -31,11 +37,15 @@ class Question:
         spoken: the question as models read it.
         expected: the type of answer.
         likely: the classes that the model expects of the answer; None if the word lists decide.
-        evidences: of the turn, with structure.
+        evidences: of the turn, with structure, each read once.
         about: the items that the question is about.
         unlinked: names in the question that link to no item.
         said: the answers of earlier turns.
-        resources: for look-ups.
+        language: the words of its language.
+        items: of the knowledge base and of the documents.
+        pages: with the whole tables of rows.
+        property_names: of the knowledge base.
+        lifetimes: of its items.
     """
 
     text: str
@@ -43,16 +53,22 @@ class Question:
     spoken: str
     expected: AnswerType
     likely: LikelyClasses | None
-    evidences: Sequence[Evidence]
+    evidences: Sequence[ReadEvidence]
     about: Sequence[Entity]
     unlinked: Sequence[str]
     said: Sequence[Entity]
-    resources: Resources
+    language: Language
+    items: Items
+    pages: Pages
+    property_names: PropertyNames
+    lifetimes: Lifetimes
 
-    @property
-    def language(self) -> Language:
-        """The words of its language."""
-        return self.resources.language
+    @cached_property
+    def shares(self) -> list[float]:
+        """The scores of the evidences as shares of the best; all are 1 if no score is above 0."""
+        scores = [evidence.score for evidence in self.evidences]
+        best = max(scores, default=0.0)
+        return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]
 
     def in_year(self, entity: Entity) -> Entity:
         """Return the year of a date if the question asks for a year; else the entity."""
@@ -72,15 +88,23 @@ class Question:
         if not is_item(name):  # a range of dates or numbers fits like one of them
             return 1.0 if self.expected.kind in ("any", kind) else 0.0
         types = self.language.answer_types
-        fit = types.fit(self.expected, name, self.resources.kb.types(name) or types.types_from_label(label))
+        fit = types.fit(self.expected, name, self.items.types(name) or types.types_from_label(label))
         # a class ("football club", a lower-case label) answers "which genre", but not "which club"
         is_class = label[:1].islower() and types.class_answers.isdisjoint(self.expected.words)
         return fit * _CLASS_WEIGHT if is_class else fit
 
 
 def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
-    """Return the questions of turns with `top_evidences`; their answer types are predicted together."""
+    """Return the questions of turns with `top_evidences`; their answer types are predicted together.
+
+    An evidence that several turns have, as attribution asks without one after the other, is read once for all of them.
+    """
     questions = []
+    language, read = resources.language, dict[int, ReadEvidence]()
+    for turn in turns:
+        for evidence in turn["top_evidences"]:
+            if id(evidence) not in read:
+                read[id(evidence)] = ReadEvidence(structured(evidence), language)
     for turn, type_and_classes in zip(turns, expected_types(turns, resources), strict=True):
         representation = turn.get("representation")
         if representation:
@@ -93,11 +117,15 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
                 in_full(turn, resources.config.sr_delimiter),
                 asked_in_full(turn),
                 *type_and_classes,
-                [structured(evidence) for evidence in turn["top_evidences"]],
+                [read[id(evidence)] for evidence in turn["top_evidences"]],
                 about,
                 [name["name"] for name in representation.get("unlinked", ())] if representation else [],
                 turn.get("history_answers", ()),
-                resources,
+                language,
+                resources.kb,
+                resources.pages,
+                resources.property_names,
+                resources.lifetimes,
             )
         )
     return questions

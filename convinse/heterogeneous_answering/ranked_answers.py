@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ..language.read_evidence import ReadEvidence
 from ..records.conversation import RankedAnswer
-from ..records.evidence import Entity, Evidence
+from ..records.evidence import Entity
 from ..records.literals import is_date, is_number
-from ..records.periods import stated_time
 from ..records.written_values import value_at
 
 _SUPPORT = 3  # evidences named per answer
@@ -52,7 +52,7 @@ def merged(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 
 
 def answers(
-    candidates: Sequence[AnswerCandidate], most: int | None, evidences: Sequence[Evidence] = ()
+    candidates: Sequence[AnswerCandidate], most: int | None, evidences: Sequence[ReadEvidence] = ()
 ) -> list[RankedAnswer]:
     """Return the best `most` of ordered candidates as the answers of a turn; `evidences` give their time, unit and currency."""
     ranked = []
@@ -60,9 +60,9 @@ def answers(
         entity = candidate.entity.copy()
         first = evidences[candidate.places[0]] if evidences and candidate.places else None
         if first is not None and (is_date(entity["id"]) or is_number(entity["id"])):
-            for mention in first["mentions"]:
+            for mention in first.mentions:
                 if mention["id"] == entity["id"]:
-                    value = value_at(first["evidence_text"], mention["start"], mention["end"])
+                    value = value_at(first.text, mention["start"], mention["end"])
                     entity = value.copy() if value is not None and value["id"] == entity["id"] else entity
                     break
         answer: RankedAnswer = {
@@ -74,7 +74,7 @@ def answers(
         }
         if candidate.is_listed:
             answer["list"] = True
-        if first is not None and (time := stated_time(first, entity["id"])):
+        if first is not None and (time := first.stated_time(entity["id"])):
             answer["time"] = time
         ranked.append(answer)
     return ranked

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
+from ..language.read_evidence import ReadEvidence
 from ..language.text import Words, fold
-from ..records.evidence import Entity, Evidence
+from ..records.evidence import Entity
 from ..records.literals import is_item, is_known
 from ..records.ranked_rows import RowForm, in_evidence
 from ..records.written_values import value_at
@@ -30,7 +31,10 @@ _SHORTEST = 4  # characters of a span that may match a name nearly
 
 
 def read_answers(
-    spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], weights: Sequence[float], fit: Callable[[Entity], float]
+    spans: Iterable[AnswerSpan],
+    evidences: Sequence[ReadEvidence],
+    weights: Sequence[float],
+    fit: Callable[[Entity], float],
 ) -> list[AnswerCandidate]:
     """Return an answer for each span of the evidences' texts, with normalised scores.
 
@@ -38,18 +42,17 @@ def read_answers(
     Documents have no items, so that most answers from them are words: there the most probable of overlapping texts stands for all:
     "a spa hotel in Harrogate" and "Harrogate".
     """
-    names = {place: names_in(evidences[place]) for place in {span.context for span in spans}}
     read: list[AnswerCandidate] = []
     words: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # evidence -> start, end, number of the answer
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
-        text, start, end = _whole_words(span, evidences[place]["evidence_text"])
-        entity = meaning(text, evidences[place], names[place], (start, end))
+        text, start, end = _whole_words(span, evidences[place].text)
+        entity = meaning(text, evidences[place], (start, end))
         if entity is None:
-            article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
+            article = text[:1].isupper() and _TITLED.search(evidences[place].text, 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)
         score = span.probability * weights[place] * fit(entity)
-        if "citation" in evidences[place] and not is_known(entity):
+        if evidences[place].is_of_document and not is_known(entity):
             beside = next((number for left, right, number in words[place] if start < right and left < end), None)
             if beside is not None:
                 read[beside] = read[beside]._replace(score=read[beside].score + score)
@@ -60,30 +63,30 @@ def read_answers(
     return [answer._replace(score=answer.score / total) for answer in read if answer.score >= _LEAST * total]
 
 
-def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], form: RowForm) -> list[AnswerSpan]:
+def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[ReadEvidence], form: RowForm) -> list[AnswerSpan]:
     """Return spans of a model's input (`as_read`) as spans of the evidences' texts; spans without a place there are left out."""
     placed = []
     for span in spans:
-        place = in_evidence(evidences[span.context], form, span.start, span.end)
+        place = in_evidence(evidences[span.context].evidence, form, span.start, span.end)
         if place is not None:
-            text = evidences[span.context]["evidence_text"][slice(*place)]
+            text = evidences[span.context].text[slice(*place)]
             if _HAS_NAME.search(text):
                 placed.append(replace(span, text=text, start=place[0], end=place[1]))
     return placed
 
 
-def meaning(text: str, evidence: Evidence, names: dict[str, Entity], place: tuple[int, int] | None) -> Entity | None:
+def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) -> Entity | None:
     """Return the entity that a span of an evidence names; None if its words name no entity.
 
     In this order: an item whose name in the evidence is the span, but for case, accents and punctuation; the value at `place` that
     contains the span; a date or a number with this name in the evidence; the item whose mention contains the span ("Judith" of
     "Judith Butler"), except the item that the evidence was retrieved for; an item with a similar name, or a name in the span.
     """
-    folded = fold(text)
+    folded, names = fold(text), evidence.names
     exact = names.get(folded)
     if exact is not None and is_item(exact["id"]):
         return exact
-    whole = evidence["evidence_text"]
+    whole = evidence.text
     value = value_at(whole, *place) if place and whole[slice(*place)] == text else value_at(text, 0, len(text))
     if value is not None:
         return value
@@ -91,10 +94,10 @@ def meaning(text: str, evidence: Evidence, names: dict[str, Entity], place: tupl
         return exact
     if place is not None:
         start, end = place
-        retrieved_for = evidence.get("retrieved_for_entity", {}).get("id")
-        around = (mention for mention in evidence["mentions"] if mention["start"] <= start and end <= mention["end"])
+        retrieved_for = None if evidence.subject is None else evidence.subject["id"]
+        around = (mention for mention in evidence.mentions if mention["start"] <= start and end <= mention["end"])
         name = next((mention["id"] for mention in around if mention["id"] != retrieved_for), None)
-        item = next((entity for entity in evidence["wikidata_entities"] if entity["id"] == name), None)
+        item = next((entity for entity in evidence.entities if entity["id"] == name), None)
         if item is not None:
             return item
     if len(folded) >= _SHORTEST and names:
@@ -128,15 +131,3 @@ def as_words(text: str) -> Entity:
 def same_words(text: str, language: Words) -> str:
     """Return the string that spellings of the same words share; of a text without words (`+`) the text."""
     return " ".join(word for word in fold(text).split() if word not in language.articles) or text.strip().lower()
-
-
-def names_in(evidence: Evidence) -> dict[str, Entity]:
-    """Return the folded names of items, dates and numbers in an evidence."""
-    labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
-    names: dict[str, Entity] = {}
-    for surface, entity_id in evidence["disambiguations"]:
-        names.setdefault(fold(surface), {"id": entity_id, "label": labels.get(entity_id, surface)})
-    for entity in evidence["wikidata_entities"]:
-        names.setdefault(fold(entity["label"]), entity)
-    names.pop("", None)
-    return names

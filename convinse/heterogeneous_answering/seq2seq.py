@@ -68,7 +68,7 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
         """Read and write; see the base class. A turn that is better left without an answer is marked (`abstained`)."""
         (question,) = questions_of([turn], self.resources)
         evidences = question.evidences[: self.config.ha_seq2seq.evidences]
-        written = self.writer.write([model_input(question.spoken, evidence) for evidence in evidences])
+        written = self.writer.write([model_input(question.spoken, evidence.evidence) for evidence in evidences])
         candidates = []
         if question.expected.kind == "yesno":
             places = tuple(range(len(question.evidences)))

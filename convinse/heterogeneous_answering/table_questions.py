@@ -78,7 +78,7 @@ def _listing(table: Table, order: AskedOrder, question: Question) -> _ListingTab
     if not measures or (name_column is None and not is_unit):
         return None
     headers = table.title_keywords.union(*(column.keywords for column in table.columns))
-    page = words.keywords(question.resources.kb.label(table.rows[0]["page"]))
+    page = words.keywords(question.items.label(table.rows[0]["page"]))
     rest = words.keywords(question.in_full) - page - (nouns & headers) - words.keyword_set(order.words)
     rows: list[int] = list(range(len(table.rows)))
     matches = 0

@@ -109,10 +109,10 @@ def whole_tables(question: Question) -> list[Table]:
     """Return the whole tables of the rows among the evidences, in the order of their best evidences."""
     row_places: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)  # by page and table, then by row number
     for place, evidence in enumerate(question.evidences):
-        row = evidence.get("row")
+        row = evidence.evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
             row_places[row["page"], row["table"]].setdefault(row["number"], place)
-    tables = ((question.resources.pages.table(*table), places) for table, places in row_places.items())
+    tables = ((question.pages.table(*table), places) for table, places in row_places.items())
     return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
 
 

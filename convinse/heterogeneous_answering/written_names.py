@@ -13,7 +13,7 @@ from ..records.evidence import Entity
 from ..records.literals import is_date, year_of
 from ..records.written_values import value_at
 from .question import Question
-from .reader import as_words, names_in
+from .reader import as_words
 
 _LEAST_LIKE = 0.5  # likeness of a text and a name; below it more is edited than kept
 _SHORTEST = 4  # characters of a name that is looked for within a text
@@ -47,11 +47,10 @@ class NamesInEvidences:
         self._texts: dict[int, str] = {}
         for place in places:
             evidence = question.evidences[place]
-            self._texts[place] = f" {fold(evidence['evidence_text'])} "
-            names = names_in(evidence)
-            for name, entity in names.items():
+            self._texts[place] = evidence.folded
+            for name, entity in evidence.names.items():
                 self._entities.setdefault(name, {}).setdefault(entity["id"], entity)
-            for entity_id in {entity["id"] for entity in names.values()}:
+            for entity_id in {entity["id"] for entity in evidence.names.values()}:
                 self._places.setdefault(entity_id, []).append(place)
 
     def named(self, text: str) -> NamedText | None:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..language.validity import contradicting, holding, judged_parts
-from .features import score_shares
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 
@@ -68,18 +67,14 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
     behind, within = contradicting(parts), holding(parts)
     read = 0.0
     if judge is not None:
-        shares = score_shares([evidence.get("score", 1.0) for evidence in question.evidences])
-        weights = np.array([shares[place] + _LEAST_WEIGHT for place in order])
+        weights = np.array([question.shares[place] + _LEAST_WEIGHT for place in order])
         timeless = times.without_time(question.in_full)
-        texts = [
-            (timeless if place in within else question.in_full, question.evidences[place]["evidence_text"])
-            for place in order
-        ]
+        texts = [(timeless if place in within else question.in_full, question.evidences[place].text) for place in order]
         yes = np.clip(judge(texts), _LEAST, 1 - _LEAST)
         odds = np.log(yes / (1 - yes))
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
-    denial, best = question.language.yes_no.denial.search, question.evidences[order[0]]["evidence_text"]
+    denial, best = question.language.yes_no.denial.search, question.evidences[order[0]].text
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
 
@@ -93,10 +88,10 @@ def _covered(question: Question) -> list[float]:
     total = sum(weights.values())
     shares = []
     for evidence in question.evidences:
-        held = language.keywords(evidence["evidence_text"])
+        held = evidence.keywords
         present = {word for word in weights if language.holds(held, word)
                    or (types.names_class(word) and not types.noun_types(word).isdisjoint(held))}  # fmt: skip
         # all evidences of an item have its name, which says nothing
-        name = language.keywords(evidence.get("retrieved_for_entity", {}).get("label", ""))
+        name = language.keywords("" if evidence.subject is None else evidence.subject["label"])
         shares.append(sum(weights[word] for word in present) / total if present - name else 0.0)
     return shares

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records.evidence import Evidence
 from ..records.periods import Agreement, JudgedPart, judged
 from .language import Language
+from .read_evidence import ReadEvidence
 
 
-def judged_parts(question: str, evidences: Sequence[Evidence], language: Language) -> list[JudgedPart]:
+def judged_parts(question: str, evidences: Sequence[ReadEvidence], language: Language) -> list[JudgedPart]:
     """Return the dated parts of evidences, and whether they hold at the time in a full question, or else today.
 
     Empty for a question without a time that asks for a date, an order, a predecessor or successor, or the past.
@@ -22,7 +22,9 @@ def judged_parts(question: str, evidences: Sequence[Evidence], language: Languag
         or language.operations.order(question) is not None
     ):
         return []
-    return judged(evidences, time, is_past=language.times.asks_about_past(question))
+    # today: rows are history, which later rows do not replace
+    parts = [() if time is None and "row" in evidence.evidence else evidence.parts for evidence in evidences]
+    return judged(parts, time, is_past=language.times.asks_about_past(question))
 
 
 def contradicting(parts: Sequence[JudgedPart]) -> set[int]:

@@ -190,18 +190,16 @@ class JudgedPart(NamedTuple):
     verdict: Agreement
 
 
-def judged(evidences: Sequence[Evidence], time: AskedTime | None, *, is_past: bool = False) -> list[JudgedPart]:
-    """Return whether the timed parts of evidences hold at the time of a question, or today if `time` is None.
+def judged(parts: Sequence[Sequence[TimedPart]], time: AskedTime | None, *, is_past: bool = False) -> list[JudgedPart]:
+    """Return whether the timed parts of each evidence hold at the time of a question, or today if `time` is None.
 
     A count, such as a population, holds until the next count of its group. Today, ended statements and earlier counts contradict
     if another part of the group holds, and statements of normal rank contradict beside a preferred statement. For a question
     about the past (`is_past`) ended statements hold, too.
     """
     groups: dict[tuple[str, ...], list[tuple[int, TimedPart]]] = defaultdict(list)
-    for place, evidence in enumerate(evidences):
-        if time is None and "row" in evidence:  # rows are history, which later rows do not replace
-            continue
-        for part in timed_parts(evidence):
+    for place, of_evidence in enumerate(parts):
+        for part in of_evidence:
             groups[part.group].append((place, part))
     judge = partial(_judge_today, is_past=is_past) if time is None else partial(_judge_at, time)
     return [
@@ -246,17 +244,3 @@ def _is_current(part: TimedPart, now: int, latest: int | None) -> bool:
     if part.is_count and (part.period is None or part.period.is_point):
         return latest is None or (part.period is not None and part.period.last == latest)
     return part.period is None or part.period.is_point or part.period.last >= now
-
-
-def stated_time(evidence: Evidence, entity_id: str) -> str:
-    """Return in words the period of a fact or infobox entry with an entity as value; empty if the evidence does not state it."""
-    fact = fact_of(evidence)
-    if is_date(entity_id) or "row" in evidence or (fact is not None and fact.object["id"] != entity_id):
-        return ""
-    mentions = [mention for mention in evidence["mentions"] if mention["id"] == entity_id]
-    periods = (
-        part.period
-        for part in timed_parts(evidence)
-        if any(part.start <= mention["start"] and mention["end"] <= part.end for mention in mentions)
-    )
-    return next((period.in_words() for period in periods if period is not None), "")

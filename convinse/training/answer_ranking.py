@@ -134,10 +134,10 @@ def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Tu
     copies = ((group, turn.copy()) for group, turn in turns)  # the turns lose their evidences
     while batch := list(islice(copies, _AT_ONCE)):
         questions = questions_of([turn for _, turn in batch], ha.resources)
-        measured = iter(ha.measure([question for question in questions if question.expected.kind != "yesno"]))
+        read = iter(ha.read([question for question in questions if question.expected.kind != "yesno"]))
         for question, (group, turn) in zip(questions, batch, strict=True):
             if question.expected.kind != "yesno":
-                candidates, rows, of_question = next(measured)
+                candidates, rows, of_question = ha.measure(question, next(read))
                 right = [is_right(candidate.entity, turn["answers"]) for candidate in candidates]
                 features = np.array(rows, np.float64).reshape(-1, len(Features._fields))
                 learned.choices.append(Choice(features, np.array(of_question), np.array(right, bool), 1.0, group))

@@ -7,9 +7,10 @@ from literal_evidence import ENGLISH, evidence
 from case_tables import each_case
 from convinse.heterogeneous_answering.abstention import foreign, reason_to_abstain, unknown_names
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
+from convinse.language.read_evidence import ReadEvidence
 
 TITANIC = {"id": "Q44578", "label": "Titanic"}
-SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
+SAID = ReadEvidence(evidence("Titanic, It was made by Jim Cameron.", "text"), ENGLISH)
 
 
 def asked_for(text="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unlinked=()):

@@ -2,8 +2,10 @@ import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import ENGLISH, attribute, evidence, fact, item_id, row
 
-from convinse.heterogeneous_answering.candidates import Computed, entity_roles, find_candidates, unlinked_names
+from convinse.heterogeneous_answering.candidates import Computed
+from convinse.heterogeneous_answering.finding import entity_roles, find_candidates, unlinked_names
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
+from convinse.language.read_evidence import ReadEvidence
 
 KNOWLEDGE = knowledge_over(
     [("P57", "director", ["directed by"]), ("P735", "given name", ["first name"])],
@@ -92,10 +94,10 @@ def test_a_reading_counts_for_the_office_holder_at_that_time():
     assert shares == {"Per Lund": 1.0, "1986": 0.0, "2001": 0.0}
 
 
-def roles(evidences):
+def roles(evidence_):
     return [
         (role.kind, role.entity["label"], [label.text for label in role.labels])
-        for role in entity_roles(0, evidences, ENGLISH)
+        for role in entity_roles(0, ReadEvidence(evidence_, ENGLISH), ENGLISH)
     ]
 
 
@@ -126,4 +128,4 @@ def test_roles_in_facts_rows_boxes_and_sentences():
     ],
 )  # fmt: skip
 def test_names_without_an_item(evidence_, names):
-    assert [text for text, _ in unlinked_names(evidence_)] == names
+    assert [text for text, _ in unlinked_names(ReadEvidence(evidence_, ENGLISH))] == names

@@ -2,8 +2,8 @@ import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id, row
 
-from convinse.heterogeneous_answering.candidates import find_candidates
-from convinse.heterogeneous_answering.features import measure, score_shares
+from convinse.heterogeneous_answering.features import measure
+from convinse.heterogeneous_answering.finding import find_candidates
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 
 KNOWLEDGE = knowledge_over(
@@ -79,4 +79,5 @@ def test_features_of_a_question():
     ("scores", "shares"), [([2.0, 1.0, -1.0], [1.0, 0.5, 0.0]), ([0.0, -1.0], [1.0, 1.0]), ([], [])]
 )
 def test_scores_as_shares_of_the_best(scores, shares):
-    assert score_shares(scores) == shares
+    evidences = [{**CAST[0], "score": score} for score in scores]
+    assert question_of("Who?", *evidences, knowledge=KNOWLEDGE).shares == shares

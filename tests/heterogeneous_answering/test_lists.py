@@ -2,7 +2,7 @@ import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import evidence, fact, item_id
 
-from convinse.heterogeneous_answering.candidates import find_candidates
+from convinse.heterogeneous_answering.finding import find_candidates
 from convinse.heterogeneous_answering.lists import with_list
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 

@@ -2,7 +2,9 @@ import pytest
 
 from case_tables import each_case
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.reader import as_words, meaning, names_in, read_answers
+from convinse.heterogeneous_answering.reader import as_words, meaning, read_answers
+from convinse.language.language import english
+from convinse.language.read_evidence import ReadEvidence
 from convinse.records.evidence_structure import structured
 from evidences import evidence
 
@@ -20,8 +22,13 @@ def span(text, context=0, probability=0.5, start=0):
     return AnswerSpan(text, context, start, start + len(text), 1.0, probability, 0.1)
 
 
+def as_asked(evidence_):
+    """An evidence as a `Question` has it."""
+    return ReadEvidence(structured(evidence_), english())
+
+
 def read(spans, evidences, weights=None, fit=lambda _: 1.0):
-    evidences = [structured(evidence_) for evidence_ in evidences]  # as a `Question` has them
+    evidences = [as_asked(evidence_) for evidence_ in evidences]
     return read_answers(spans, evidences, weights or [1.0] * len(evidences), fit)
 
 
@@ -30,7 +37,7 @@ def labels(candidates):
 
 
 def find_entity(text, evidence_):
-    return meaning(text, evidence_, names_in(evidence_), None) or as_words(text)
+    return meaning(text, as_asked(evidence_), None) or as_words(text)
 
 
 NAMED = holding(TOLKIEN, HOBBIT, DINKLAGE, surfaces=[("the Professor", "Q892"), ("Professor", "Q892")])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from case_tables import cases, each_case
 from convinse.language.language import english
+from convinse.language.read_evidence import ReadEvidence
 from convinse.language.validity import judged_parts
 from convinse.records.facts import fact_evidence
 from convinse.records.literals import (
@@ -193,7 +194,9 @@ def statement(subject, property_label, value, when):
 def test_statements_are_judged_by_the_time_of_the_question(case):
     evidences = [statement(*fact) for fact in case["facts"]]
     verdicts = {verdict: [] for verdict in Agreement}
-    for place, _, verdict in judged_parts(case["question"], evidences, english()):
+    for place, _, verdict in judged_parts(
+        case["question"], [ReadEvidence(evidence, english()) for evidence in evidences], english()
+    ):
         verdicts[verdict].append(case["facts"][place][2])
     assert verdicts[Agreement.HOLDS] == case.get("holds", [])
     assert sorted(map(str, verdicts[Agreement.CONTRADICTS])) == sorted(map(str, case.get("contradicts", [])))

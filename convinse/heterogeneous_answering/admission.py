@@ -1,0 +1,100 @@
+"""Admits candidates that may answer a question: by its time, its choice, its own items, and the kind of answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from ..language.validity import judged_parts
+from ..records.literals import is_known
+from ..records.periods import Agreement
+from ..records.written_values import kind_of_value
+from .candidates import EntityCandidate
+from .question import Question
+
+
+def set_agreements(candidates: Sequence[EntityCandidate], question: Question) -> None:
+    """Set the agreement of candidates with the time of a question.
+
+    A candidate holds if an evidence of it holds then, and contradicts if all its evidences contradict. If the answer was computed
+    from the values of a property, the other values (`rivals`) contradict.
+    """
+    verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
+    for place, part, verdict in judged_parts(question.in_full, question.evidences, question.language):
+        for entity in question.evidences[place].within(part.start, part.end):
+            verdicts[place, entity["id"]].add(verdict)
+    unknown = {Agreement.UNKNOWN}
+    rivals = frozenset().union(*(candidate.computed.rivals for candidate in candidates if candidate.computed))
+    for candidate in candidates:
+        stated = {
+            verdict for role in candidate.roles for verdict in verdicts.get((role.place, role.entity["id"]), unknown)
+        }
+        if candidate.computed and candidate.computed.rivals:
+            candidate.agreement = Agreement.HOLDS
+        elif candidate.places and rivals.issuperset(candidate.places):
+            candidate.agreement = Agreement.CONTRADICTS
+        elif Agreement.HOLDS in stated:
+            candidate.agreement = Agreement.HOLDS
+        elif stated == {Agreement.CONTRADICTS}:
+            candidate.agreement = Agreement.CONTRADICTS
+
+
+def possible_candidates(candidates: list[EntityCandidate], question: Question) -> list[EntityCandidate]:
+    """Return the candidates that a question admits.
+
+    A choice ("A or B?") admits the names that it offers. Other questions admit an item that they are about only under another name
+    ("Who is Richard Bachman?"), as a computed result, or as the value of a property that they ask for. A question for a number
+    admits no words without a digit and no award.
+    """
+    keywords = question.language.properties.keywords
+    if question.language.operations.offers(question.text):
+        words = keywords(question.text)
+        offered = [
+            candidate for candidate in candidates if (name := keywords(candidate.entity["label"])) and name <= words
+        ]
+        if len(offered) > 1:
+            return offered
+    if any(candidate.agreement is Agreement.HOLDS for candidate in candidates):
+        candidates = _in_time(candidates, question)
+    about = {entity["id"] for entity in question.about}
+    words = keywords(question.in_full) | keywords(question.text)
+    names, types = question.property_names, question.language.answer_types
+    award = types.noun_types("award")
+    possible = []
+    for candidate in candidates:
+        entity_id = candidate.entity["id"]
+        is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
+        labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
+        is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
+        if (
+            is_possible
+            and question.expected.kind == "number"
+            and not candidate.computed
+            and not kind_of_value(entity_id)
+        ):
+            if is_known(candidate.entity):
+                is_possible = types.heads(question.items.types(entity_id)).isdisjoint(award)
+            else:
+                is_possible = any(map(str.isdigit, entity_id))
+        if is_possible:
+            possible.append(candidate)
+    return possible
+
+
+def _in_time(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
+    # The reader marks any holder of an office: the scores of candidates that contradict the time of the question go to candidates
+    # that hold in the same evidence, by how well they fit.
+    dropped = [
+        candidate for candidate in candidates if candidate.agreement is Agreement.CONTRADICTS and not candidate.computed
+    ]
+    admitted = [candidate for candidate in candidates if candidate not in dropped]
+    for excluded in dropped:
+        holding = [
+            (candidate, question.fit(candidate.entity))
+            for candidate in admitted
+            if candidate.agreement is Agreement.HOLDS and not set(candidate.places).isdisjoint(excluded.best_places)
+        ]
+        total = sum(fit for _, fit in holding) or 1.0
+        for candidate, fit in holding:
+            candidate.read += excluded.read * fit / total
+    return admitted

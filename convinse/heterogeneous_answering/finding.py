@@ -1,0 +1,116 @@
+"""Finds the candidates for an answer: the entities and names of the evidences, the spans of a reader, the results of computations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from ..language.language import Language
+from ..language.property_names import PropertyLabel
+from ..language.read_evidence import ReadEvidence
+from ..records.evidence import normalize_source
+from ..records.literals import is_item, is_number
+from ..records.written_values import find_literals
+from .admission import possible_candidates, set_agreements
+from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
+from .merging import MergedCandidates
+from .question import Question
+from .ranked_answers import AnswerCandidate
+
+_NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
+_QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
+_POSSESSIVE = re.compile("['’]s?$")
+_BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
+_MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
+
+
+def find_candidates(
+    question: Question, read: Iterable[AnswerCandidate] = (), computed: Iterable[Computed] = ()
+) -> list[EntityCandidate]:
+    """Return all candidates of a question, in the order of the evidences.
+
+    Args:
+        question: the question with its evidences.
+        read: answers of a reader, with normalised scores.
+        computed: the results of computations.
+    """
+    merged = MergedCandidates(question)
+    for place, evidence in enumerate(question.evidences):
+        for role in entity_roles(place, evidence, question.language):
+            merged.candidate(role.entity).roles.append(role)
+    for result in computed:
+        candidate = merged.candidate(result.entity)
+        candidate.computed = candidate.computed or result
+        candidate.best_places += result.places
+    for answer in read:
+        candidate = merged.candidate(answer.entity)
+        candidate.read += answer.score
+        candidate.best_places += answer.places
+    candidates = list(merged.candidates.values())
+    set_agreements(candidates, question)
+    possible = possible_candidates(candidates, question)
+    total = sum(candidate.read for candidate in possible) or 1.0  # scores of dropped candidates do not count
+    for candidate in possible:
+        candidate.read /= total
+    return possible
+
+
+def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator[EntityRole]:
+    """Yield the roles of the entities of an evidence, and of its names that are not items."""
+    if fact := read.fact:
+        predicate = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
+        yield EntityRole(place, "subject", fact.subject, (predicate,))
+        yield EntityRole(place, "object", fact.object, (predicate,))
+        for qualifier in fact.qualifiers:
+            label = PropertyLabel(qualifier.predicate["label"], qualifier.predicate["id"])
+            yield EntityRole(place, "qualifier", qualifier.value, (label, predicate))
+        return
+    kinds: dict[str, RoleKind] = {"table": "row", "info": "box"}
+    kind = kinds.get(normalize_source(read.evidence["source"]), "text")
+    entities = {entity["id"]: entity for entity in read.entities}
+    mentioned = set()
+    for mention in read.mentions:
+        entity_id = mention["id"]
+        if entity_id in entities:
+            mentioned.add(entity_id)
+            labels = [label for label in read.labels_at(mention["start"]) if label.text]
+            if is_number(entity_id):  # its labels are also the words behind it and its currency
+                text, start = read.text, mention["start"]
+                behind = _BEHIND_NUMBER.match(text, mention["end"])
+                currency = language.literals.currencies.get(text[start - 1 : start], "")
+                labels.append(PropertyLabel(f"{behind[1] if behind else ''} {currency}".strip()))
+            yield EntityRole(place, kind, entities[entity_id], tuple(dict.fromkeys(labels)))
+    for entity_id, entity in entities.items():
+        if entity_id not in mentioned:
+            yield EntityRole(place, kind, entity)
+    for text, start in unlinked_names(read):
+        yield EntityRole(place, kind, {"id": text, "label": text}, tuple(read.labels_at(start)))
+
+
+def unlinked_names(read: ReadEvidence) -> Iterator[tuple[str, int]]:
+    """Yield names that are not items, with their starts: texts of cells and infobox values, capitalised words of a sentence."""
+    evidence = read.evidence
+    if "row" in evidence:
+        parts = [(cell["text"], cell["start"]) for cell in evidence["row"]["cells"]]
+    elif "attribute" in evidence:
+        parts = [(value["text"], value["start"]) for value in evidence["attribute"]["values"]]
+    else:
+        for name in _NAME.finditer(read.text):
+            start, end = name.span()
+            if not any(mention["start"] < end and start < mention["end"] for mention in read.mentions):
+                yield _POSSESSIVE.sub("", name[0]), start
+        return
+    for text, start in parts:
+        entities = read.within(start, start + len(text))
+        if _may_be_name(text) and not any(is_item(entity["id"]) for entity in entities):
+            yield text, start
+
+
+@lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
+def _may_be_name(text: str) -> bool:
+    if len(text.split()) > _MAX_NAME_WORDS:
+        return False
+    if _QUOTED.fullmatch(text.strip()):
+        return True
+    return any(map(str.isalpha, text)) and not any(find_literals(text))
