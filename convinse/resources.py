@@ -26,11 +26,12 @@ from .encoder.pool import ModelPool
 from .encoder.question_readers import AnswerTypeReader, QuestionRewriter, YesNoReader, has_yes_no
 from .encoder.reranker import BertReranker
 from .encoder.settings import configured
+from .knowledge_base.api_client import ClocqApi
 from .knowledge_base.index import KnowledgeBase
 from .knowledge_base.items import Items
 from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker
-from .knowledge_base.live import LiveSource
+from .knowledge_base.live import Articles, LiveSource
 from .knowledge_base.search_space import SearchSpace
 from .knowledge_base.wikidata_client import LiveAddresses, WikidataClient
 from .language.language import Language, english
@@ -38,6 +39,7 @@ from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
 from .language_models.model_server import ModelServer
 from .records.ranked_rows import RowForm
+from .sources.facts import ClocqServer, FactSource, IndexFacts
 from .sources.joined import JoinedItems, JoinedPages
 from .support.cache import Cache
 from .support.vectors import EVIDENCES_KEPT, VectorCache
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
 
-_OF_THE_KB = ("linker", "space", "names", "lifetimes", "answer typing")
+_OF_THE_KB = ("linker", "space", "facts", "names", "lifetimes", "answer typing")
 _QUESTIONS_KEPT = 1_000  # whose results of models are in memory: a question is repeated soon or not at all
 
 
@@ -120,6 +122,11 @@ class Resources:
             "mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
         )
 
+    @property
+    def articles(self) -> Articles:
+        """The articles that may be fetched: those that live facts leave requests for, else all."""
+        return self.live or Articles()
+
     def renew_live(self, before: Items) -> bool:
         """Drop resources that were made from an earlier live knowledge base; returns True if it has changed."""
         if self.live is None or self.live.kb is before:
@@ -138,6 +145,19 @@ class Resources:
         config = self.config
         return self._opened(
             "space", lambda: SearchSpace(self.kb, config.clocq_params, config.clocq_p, self.language, self.linker)
+        )
+
+    @property
+    def facts(self) -> FactSource:
+        """The source of facts: the knowledge base, or with `clocq_use_api` a server."""
+        config = self.config
+        if not config.clocq_use_api:
+            return self._opened("facts", lambda: IndexFacts(self.kb, self.search_space))
+        return self._opened(
+            "server of facts",
+            lambda: ClocqServer(
+                ClocqApi(config.clocq_host, config.clocq_port), config.clocq_params, config.clocq_p, self.language
+            ),
         )
 
     @property
@@ -325,9 +345,9 @@ class Resources:
         return cast("T", self._open[name])
 
     def close_caches(self) -> None:
-        """Close the caches; the next use of a cache opens it again. Their entries are on disk already."""
+        """Close the caches, whose entries are on disk already, and connections to a server of facts; their next use opens them again."""
         for thing in (self._cache, *self._open.values()):
-            if isinstance(thing, Cache):
+            if isinstance(thing, Cache | FactSource):
                 thing.close()
 
     def close(self) -> None:

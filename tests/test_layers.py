@@ -1,6 +1,7 @@
 """The layers of the house: what every file imports, wherever in it, stands on a lower floor, and nothing goes in circles."""
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -109,6 +110,23 @@ def test_every_import_goes_down():
 @pytest.mark.parametrize("folder", ["bench", "recipes"])
 def test_scripts_go_in_no_circle(folder):
     TopologicalSorter(imports(ROOT / "scripts" / folder)).prepare()
+
+
+ASKED = re.compile(
+    r"\bNO_KB\b|\bLIVE\b|\bhas_facts\b|isinstance\([^)]*(?:Index|Dump|Source|Server)\b|clocq_use_api|kb_path (?:==|!=|in)|\.live\b(?! import)"
+)
+SOURCES = {"config", "knowledge_base", "wikipedia", "documents", "passages", "sources", "resources", "live"}
+
+
+def test_sources_and_their_factory_alone_know_which_source_is_behind():
+    lines = (
+        f"{file.relative_to(ROOT)}: {line.strip()}"
+        for name, file in modules(ROOT / "convinse").items()
+        if name.split(".")[1:2] and name.split(".")[1] not in SOURCES
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if ASKED.search(line)
+    )
+    assert list(lines) == []
 
 
 def test_encoders_alone_know_torch_beside_training():

@@ -10,7 +10,7 @@ import msgspec
 from ..records.evidence import parse_sources
 from ..support.checksums import users_cache
 from ..support.errors import DataError
-from .places import SNAPSHOT, resolve
+from .places import LIVE, SNAPSHOT, resolve
 from .server_settings import EvsServer, HaLlm, QuLlm
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuSr
 from .training_settings import EvsTraining, HaTraining, QuTraining
@@ -209,6 +209,11 @@ class Config(Settings, frozen=True, kw_only=True):
     def combinations(self) -> list[tuple[str, ...]]:
         """`source_combinations`, parsed."""
         return [parse_sources(text, "source_combinations") for text in self.source_combinations]
+
+    @property
+    def asks_web(self) -> bool:
+        """True if retrieval may ask servers: for facts, live or of the CLOCQ API, or for articles."""
+        return self.ers_on_the_fly or self.clocq_use_api or self.kb_path == LIVE
 
     def input_path(self, part: str = "test") -> Path:
         """The conversations of `train`, `dev`, `test`, `natural` or `natural_third`: below `benchmark_path` unless the path is absolute or exists.

@@ -28,8 +28,7 @@ def is_embedded(config: Config) -> bool:
 
 def data_counts(resources: Resources) -> dict[str, int]:
     """Return the numbers of `items` and `facts`, and of `pages` or `files`, without remote sources."""
-    counts = {} if resources.config.clocq_use_api else resources.kb.counts()
-    return counts | resources.pages.sizes()
+    return resources.facts.counts() | resources.pages.sizes()
 
 
 def read_examples(config: Config) -> list[Suggestion]:

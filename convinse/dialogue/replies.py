@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..config import LIVE
 from ..language.text import listed
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import shown_citation
@@ -40,7 +39,7 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
             files = [name for name, fault in resources.documents.files() if not fault]
             more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
             return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
-        live = ", looked up when you ask" if resources.config.kb_path == LIVE else ""
+        live = ", looked up when you ask" if resources.kb.is_live else ""
         return f"Answers are from {listed([_SOURCES[source] for source in sources])}{live}."
     if last is None or not last["pred_answers"]:
         return NOTHING

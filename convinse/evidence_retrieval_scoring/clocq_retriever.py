@@ -8,16 +8,15 @@ from os import PathLike
 from typing import Any
 
 from ..config import Config, read_config, to_dict
-from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.items import FactEntities, Items
-from ..knowledge_base.search_space import SpaceFact, best_facts, facts_around, is_named
+from ..knowledge_base.search_space import SpaceFact, is_named
 from ..records.evidence import DEFAULT_SOURCES, Entity, Evidence, merge_duplicates, normalize_source, parse_sources
 from ..records.facts import fact_evidence
 from ..records.literals import is_item
 from ..records.representation import QuestionEntity, read_slots
 from ..resources import Resources
+from ..sources.facts import FactSource
 from ..support.errors import DataError
-from ..support.program import program_id
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 
@@ -27,8 +26,8 @@ _VERSION = 4  # of the cache of search spaces; to be raised if the same data and
 class ClocqRetriever:
     """Retrieval after CLOCQ (Christmann et al., WSDM 2022): the items of a question, and the evidences around them.
 
-    Facts come from the embedded knowledge base, or with `clocq_use_api` from a server of the CLOCQ HTTP API; for the same data the
-    results are the same. Files are opened and servers are contacted at the first retrieval.
+    Facts come from the knowledge base at hand or from a server of the CLOCQ API (`facts`); for the same data the results are the
+    same. Files are opened and servers are contacted at the first retrieval.
 
     Args:
         config: a configuration or its name; `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
@@ -46,20 +45,27 @@ class ClocqRetriever:
         self.resources = resources or Resources(config)
         self.cache = self.resources.cache
         self.wikipedia = wikipedia or WikipediaRetriever(config, resources=self.resources)
-        self.api = ClocqApi(config.clocq_host, config.clocq_port) if config.clocq_use_api else None
 
     @property
     def kb(self) -> Items:
         """The embedded knowledge base."""
         return self.resources.kb
 
+    @property
+    def facts(self) -> FactSource:
+        """The source of facts."""
+        return self.resources.facts
+
     @cached_property
-    def passages(self) -> PassageRetriever | None:
-        """The retriever of `ers_passage_index`, or None; passages are linked to items of the embedded knowledge base."""
-        index, resources = self.resources.passages, self.resources
-        if index is None:
-            return None
-        return PassageRetriever(index, self.config.evs_max_evidences, resources.linker.link, resources.language)
+    def passages(self) -> PassageRetriever:
+        """The retriever of `ers_passage_index`, which finds nothing without; passages are linked to items of the knowledge base."""
+        resources = self.resources
+        return PassageRetriever(
+            resources.passages,
+            self.config.evs_max_evidences,
+            lambda text: resources.linker.link(text),
+            resources.language,
+        )
 
     def retrieve_evidences(
         self,
@@ -92,7 +98,7 @@ class ClocqRetriever:
             for entity in filter(is_named, entities):
                 pages = self.retrieve_wikipedia_evidences(entity)
                 evidences += [evidence for evidence in pages if evidence["source"] in sources]
-        if "text" in sources and self.passages is not None:
+        if "text" in sources:
             evidences += self.passages.retrieve_passages(text)
         return merge_duplicates(evidences), entities
 
@@ -107,22 +113,18 @@ class ClocqRetriever:
             text, known, structured_representation: see `retrieve_evidences`.
 
         Raises:
-            NetworkError: with `clocq_use_api`, if the server cannot be used. A failure is not cached, and never an
-                empty result.
+            NetworkError: if a server has the facts and cannot be used. A failure is not cached, and never an empty result.
         """
         text = text or structured_representation
-        if known is not None and self.api is None:
+        if known is not None and not self.facts.is_remote:
             facts, entities = self._search(text, known)
             evidences = [fact_evidence(*fact) for fact in facts]
-            if self.resources.live is not None:
-                for fact, evidence in zip(facts, evidences, strict=True):
-                    if (statement := self.resources.live.kb.origin(fact.fact)) is not None:
-                        evidence["origin"] = statement
+            for fact, evidence in zip(facts, evidences, strict=True):
+                if (statement := self.facts.origin(fact.fact)) is not None:
+                    evidence["origin"] = statement
             return evidences, entities
-        # a part of the cache's key: knowledge base and program, or the address of the server
-        data_id = f"{self.kb.build_id}/{program_id()}" if self.api is None else self.api.address
         parameters = {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
-        key = ("search_space", data_id, parameters, text, *([] if known is None else [list(known)]))
+        key = ("search_space", self.facts.version, parameters, text, *([] if known is None else [list(known)]))
         cached = self.cache.get(*key)
         if cached is None:
             facts, entities = self._search(text, known)
@@ -133,24 +135,16 @@ class ClocqRetriever:
     def _search(
         self, text: str, known: Sequence[QuestionEntity] | None
     ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        params, p = self.config.clocq_params, self.config.clocq_p
         slots = read_slots(text, self.config.sr_delimiter)
-        question = text if slots is None else slots.content
-        if self.api is None:
-            return self.resources.search_space.search(question, known)
-        if known is None:
-            return self.api.search_space(question, params, p)
-        facts = facts_around(self.api.neighborhood, known, min(p, params.p_setting))
-        return best_facts(question, facts, params, self.resources.language), list(known)
+        return self.facts.search(text if slots is None else slots.content, known)
 
     def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
         """Return the facts that contain an item, pruned at `clocq_p`; a fact is a list of `{"id", "label"}`.
 
         Raises:
-            NetworkError: with `clocq_use_api`, if the server cannot be used.
+            NetworkError: if a server has the facts and cannot be used.
         """
-        source = self.api or self.resources.kb
-        return source.neighborhood(item_id, self.config.clocq_p)
+        return self.facts.neighborhood(item_id, self.config.clocq_p)
 
     def retrieve_wikipedia_evidences(self, question_entity: QuestionEntity | Entity | str) -> list[Evidence]:
         """Return the evidences of an item's Wikipedia page, with `retrieved_for_entity`.
@@ -197,6 +191,4 @@ class ClocqRetriever:
     def store_cache(self) -> None:
         """Close the cache, whose entries are on disk already, and the connections."""
         self.wikipedia.store_cache()
-        self.cache.close()
-        if self.api is not None:
-            self.api.close()
+        self.resources.close_caches()

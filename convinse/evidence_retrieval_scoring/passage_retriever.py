@@ -27,7 +27,7 @@ class PassageRetriever:
     are for Wikipedia pages and do not apply.
 
     Args:
-        index: the passages.
+        index: the passages; None to find nothing.
         most: passages for a question at most.
         link: returns the items in a text, see `EntityLinker.link`; None to link nothing.
         language: of questions and passages; English by default.
@@ -35,7 +35,7 @@ class PassageRetriever:
 
     def __init__(
         self,
-        index: PassageIndex,
+        index: PassageIndex | None,
         most: int,
         link: Callable[[str], list[LinkedMention]] | None = None,
         language: Language | None = None,
@@ -51,6 +51,8 @@ class PassageRetriever:
 
         `retrieved_for_entity` is set if `text` has the title: then the question is about it, and it is not an answer.
         """
+        if self.index is None:
+            return []
         numbers = [hit.number for hit in self.index.search(text, self._most)]
         stems = self._language.words.stems
         query = set(stems(text, keep_stop_words=True))

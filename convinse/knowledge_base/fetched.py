@@ -52,6 +52,8 @@ class FetchedKnowledgeBase(KnowledgeBase):
     has no label. `redirects` are merged items; `build_id` changes with the documents.
     """
 
+    is_live = True
+
     def __init__(
         self, documents: FetchedDocuments, redirects: Mapping[str, str], at_hand: KnowledgeBase, build_id: str
     ) -> None:
@@ -149,7 +151,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
         return [f"Q{number}" for number in self._objects(int(entity_id[1:]), _CLASSES)]
 
     def origin(self, fact: Sequence[Entity]) -> Origin | None:
-        """Return the address, revision and date of a fact's statement; None if its item was not fetched."""
+        """See the base class; None if its item was not fetched."""
         origin = self._documents.origins.get(fact[0]["id"])
         return None if origin is None else {**origin, "url": f"{origin['url']}#{fact[1]['id']}"}
 

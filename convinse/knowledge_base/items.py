@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..records.evidence import Entity
+from ..records.evidence import Entity, Origin
 
 FactEntities = list[Entity]
 
@@ -33,6 +33,7 @@ class Items(ABC):
     """The items of a source, by their ids; by default they have names and nothing else."""
 
     build_id: str  # results depend on it
+    is_live = False  # looked up when a question is asked
 
     @property
     def has_changed(self) -> bool:
@@ -42,6 +43,10 @@ class Items(ABC):
     def counts(self) -> dict[str, int]:
         """Return the numbers of `items` and `facts`, if all of them are at hand."""
         return {}
+
+    def origin(self, fact: Sequence[Entity]) -> Origin | None:
+        """Return the address, revision and date of a fact's statement, if it was looked up; else None."""
+        return None
 
     @abstractmethod
     def text(self, entity_id: str) -> Text:

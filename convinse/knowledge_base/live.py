@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from functools import partial
@@ -48,7 +49,24 @@ _INVERSE = (
 )  # fmt: skip
 
 
-class LiveSource:
+class Articles:
+    """The articles that may be fetched while a question is answered: all; fetched ones stay.
+
+    Attributes:
+        max_age: days after which a cached article is fetched again.
+    """
+
+    max_age = math.inf
+
+    def record_of(self, item_id: str) -> LiveLookup | None:
+        """Return the record to which the requests for an item's article are added; None if it may not be fetched now."""
+        return {"requests": [], "failures": []}
+
+    def fetch_again(self, item_id: str) -> None:
+        """Let a later turn fetch an article that could not be fetched."""
+
+
+class LiveSource(Articles):
     """A source of the items of questions at Wikidata, with a cache.
 
     Args:
@@ -59,7 +77,6 @@ class LiveSource:
 
     Attributes:
         kb: a knowledge base of the documents in memory; replaced by each call that fetches documents.
-        pages: the records of requests of turns by the item whose article the turn may fetch.
     """
 
     def __init__(
@@ -74,9 +91,9 @@ class LiveSource:
         pages: bool,
     ) -> None:
         self._client, self._cache, self._at_hand, self._language = client, cache, at_hand, language
-        self._max_age, self._seconds, self._has_pages = max_age * _DAY, seconds, pages
+        self.max_age, self._seconds, self._has_pages = max_age, seconds, pages
         self._answers: dict[tuple[str, str], dict[str, Any]] = {}  # of searches
-        self.pages: dict[str, LiveLookup] = {}
+        self._pages: dict[str, LiveLookup] = {}
         self._forget()
         self.kb = self._snapshot()
 
@@ -95,6 +112,14 @@ class LiveSource:
     def _snapshot(self) -> FetchedKnowledgeBase:
         build_id = f"live {self._digest.hexdigest()[:16]}"
         return FetchedKnowledgeBase(self._documents, self._redirects, self._at_hand, build_id)
+
+    def record_of(self, item_id: str) -> LiveLookup | None:
+        """See the base class; a turn fetches few articles."""
+        return self._pages.get(item_id)
+
+    def fetch_again(self, item_id: str) -> None:
+        """See the base class."""
+        self._pages.pop(item_id, None)
 
     # -- turns ---------------------------------------------------------------------------------------------------------
 
@@ -148,7 +173,7 @@ class LiveSource:
         items = list(dict.fromkeys([*about, *candidates])) if about else []
         for item in items[: max(1, requests.left - 1)]:  # a batch of documents comes before facts about a second item
             subjects += self._subjects(requests, item, words)
-        wants_page = bool(self._has_pages and about and about[0] not in self.pages and self.kb.text(about[0]).title)
+        wants_page = bool(self._has_pages and about and about[0] not in self._pages and self.kb.text(about[0]).title)
         for_page = _PAGE_REQUESTS if wants_page and requests.left > _PAGE_REQUESTS else 0  # facts come first
         requests.left -= for_page
         while missing := self._missing(about, candidates, words, subjects):  # fetched documents may mention others
@@ -156,10 +181,10 @@ class LiveSource:
             if requests.left <= 0:
                 break
         requests.left += for_page
-        if len(self.pages) > _LIMIT:
-            self.pages.clear()
+        if len(self._pages) > _LIMIT:
+            self._pages.clear()
         if wants_page and requests.left >= _PAGE_REQUESTS:
-            self.pages[about[0]] = lookup
+            self._pages[about[0]] = lookup
 
     def _subjects(self, requests: _TurnRequests, item: str, words: frozenset[str]) -> list[str]:
         # the items with facts about an item; of very many, only by properties that are in the question or frequent
@@ -262,7 +287,7 @@ class LiveSource:
         return "live entity", self._client.addresses.wikidata, _VERSION, name
 
     def _is_fresh(self, date: str) -> bool:
-        return 0 <= (_now() - datetime.fromisoformat(date)).total_seconds() < self._max_age
+        return 0 <= (_now() - datetime.fromisoformat(date)).total_seconds() < _DAY * self.max_age
 
     def close(self) -> None:
         """Close the connections."""

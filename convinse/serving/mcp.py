@@ -54,7 +54,7 @@ class PipelineTools:
 
     def __init__(self, pipeline: Pipeline, options: ServiceOptions) -> None:
         self._pipeline, self.rules = pipeline, options.rules
-        self.asks_web = pipeline.config.ers_on_the_fly or pipeline.config.clocq_use_api
+        self.asks_web = pipeline.config.asks_web
         self._service = ConversationService(pipeline, options)
 
     def close(self) -> None:

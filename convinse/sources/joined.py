@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..knowledge_base.items import Candidate, FactEntities, Items, Text
-from ..records.evidence import Entity, Evidence, Row
+from ..records.evidence import Entity, Evidence, Origin, Row
 from ..records.literals import is_document_item
 from ..wikipedia.pages import FoundEvidence, Pages
 
@@ -24,6 +24,7 @@ class JoinedItems(Items):
 
     def __init__(self, knowledge_base: Items, documents: Items) -> None:
         self.knowledge_base, self.documents = knowledge_base, documents
+        self.is_live = knowledge_base.is_live
         self.build_id = f"{knowledge_base.build_id} {documents.build_id}"
 
     def _of(self, entity_id: str) -> Items:
@@ -37,6 +38,10 @@ class JoinedItems(Items):
     def counts(self) -> dict[str, int]:
         """Return those of the knowledge base."""
         return self.knowledge_base.counts()
+
+    def origin(self, fact: Sequence[Entity]) -> Origin | None:
+        """See the base class."""
+        return self.knowledge_base.origin(fact)
 
     def text(self, entity_id: str) -> Text:
         """See the base class."""

@@ -1,10 +1,10 @@
 import pytest
 
 from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring import clocq_retriever
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.search_space import SearchSpace
+from convinse.sources import facts
 from convinse.support.cache import Cache
 from convinse.support.errors import ConfigError, DataError
 from convinse.wikipedia.dump import write_dump
@@ -240,7 +240,7 @@ def test_the_cache_is_reset(make):
 def test_nothing_of_an_earlier_program_is_taken_from_the_cache(make, monkeypatch):
     before = make().retrieve_KB_facts(QUESTION)
     with monkeypatch.context() as patch:
-        patch.setattr(clocq_retriever, "program_id", lambda: "another")
+        patch.setattr(facts, "program_id", lambda: "another")
         patch.setattr(SearchSpace, "search", lambda *_: ([], []))
         assert make().retrieve_KB_facts(QUESTION) == ([], [])
     assert make().retrieve_KB_facts(QUESTION) == before

@@ -65,7 +65,7 @@ def test_the_clocq_retriever_adds_them_to_text_only(folder):
     found, _ = retriever.retrieve_evidences("warranty of the toaster", ["text"])
     assert [one["source"] for one in found] == ["text"]
     assert retriever.retrieve_evidences("warranty of the toaster", ["table"])[0] == []
-    assert ClocqRetriever(parse_config({})).passages is None
+    assert ClocqRetriever(parse_config({})).passages.retrieve_passages("kettle") == []
 
 
 def test_the_pipeline_answers_from_a_private_corpus(folder):

@@ -97,7 +97,7 @@ def test_a_result_is_cached_under_address_and_parameters(make, port, workdir):
         make(**cache).retrieve_KB_facts(QUESTIONS[0])
     assert len(set(Cache(workdir / "cache").keys())) == 4
     again = make(port, **cache)
-    again.api.search_space = None  # the cache answers
+    again.facts.search = None  # the cache answers
     assert again.retrieve_KB_facts(QUESTIONS[0]) == first
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import math
 import re
 import threading
 from collections.abc import Callable
@@ -138,23 +137,19 @@ class WikipediaRetriever:
                 title = self.resources.kb.text(item_id).title if self._api.site == "enwiki" else ""
             if cached is not None and cached["asked_for"] == title and self._is_fresh(cached):
                 return self._labelled(cached)
-            live = self.resources.live
-            lookup = live.pages.get(item_id) if live is not None else None
-            if live is not None and lookup is None:  # a turn looks up few pages
+            lookup = self.resources.articles.record_of(item_id)
+            if lookup is None:
                 return self._labelled(cached)
             sent_before = self._api.sent
             try:
                 fetched = self._fetch(item_id, title)
             except NetworkError as error:
                 self.logger.error("%s: no Wikipedia evidences: %s", item_id, error)
-                if live is not None and lookup is not None:
-                    lookup["failures"].append(one_line(error))
-                    del live.pages[item_id]  # a later turn may look it up again
-                    return self._labelled(cached)
-                raise _NoPageError from error
-            if lookup is not None:
-                sent = self._api.sent - sent_before
-                lookup["requests"] += [f"article {title}", *[f"links of {title}"] * (sent - 1)][:sent]
+                lookup["failures"].append(one_line(error))
+                self.resources.articles.fetch_again(item_id)
+                return self._labelled(cached)
+            sent = self._api.sent - sent_before
+            lookup["requests"] += [f"article {title}", *[f"links of {title}"] * (sent - 1)][:sent]
             self.cache.put(*key, value=fetched)
             return self._labelled(fetched)
 
@@ -198,9 +193,8 @@ class WikipediaRetriever:
         return {title: {"id": item.id, "label": _without_bracket(item.title)} for title, item in linked}
 
     def _is_fresh(self, cached: dict[str, Any]) -> bool:
-        # pages do not expire, except with live facts after `live_max_age` days; missing pages after `ers_missing_ttl` days
-        is_live, config = self.resources.live is not None, self.config
-        days = config.ers_missing_ttl if cached["missing"] else config.live_max_age if is_live else math.inf
+        # missing pages expire after `ers_missing_ttl` days, others with the facts
+        days = self.config.ers_missing_ttl if cached["missing"] else self.resources.articles.max_age
         return 0 <= (now() - datetime.fromisoformat(cached["date"])).total_seconds() < days * _DAY
 
     def _labelled(self, cached: dict[str, Any] | None) -> list[Evidence]:
