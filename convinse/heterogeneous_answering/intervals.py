@@ -72,7 +72,7 @@ def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
         for dated in group if boundary is not Boundary.ANY else ():
             date = dated.start if is_start else dated.end
             if date is not None and {subject, dated.value["id"]} <= about:
-                results.append(Computed(question.in_year(date), "interval", (dated.place,), rivals=places))
+                results.append(Computed(question.as_asked(date), "interval", (dated.place,), rivals=places))
     return results
 
 
