@@ -15,7 +15,7 @@ from ..support.limits import MOST_PAGE_TEXT
 from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
 from ..wikipedia.snippets import Link, Part, Snippet, TableRow
 from ..wikipedia.tables import row_snippets
-from .model import Block, Heading, Pairs, Paragraph, ReadDocument, Table
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .tables import data_rows, grid_of
 
 LOGGER = logging.getLogger(__name__)
@@ -133,9 +133,9 @@ class _Cutting:
                     self._is_bare, self._place_of_heading = True, (block.line, block.page)
                 continue
             self._is_bare = False
-            if isinstance(block, Table):
+            if isinstance(block, TableBlock):
                 yield from self._table(block)
-            elif isinstance(block, Pairs):
+            elif isinstance(block, PairsBlock):
                 yield from self._pairs(block)
             else:
                 yield from self._paragraph(block)
@@ -163,7 +163,7 @@ class _Cutting:
     def _placed(self, snippet: Snippet, line: int, page: int) -> _Placed:
         return _Placed(snippet, tuple(heading for _, heading in self._headings), line, page)
 
-    def _paragraph(self, block: Paragraph) -> Iterator[_Placed]:
+    def _paragraph(self, block: TextBlock) -> Iterator[_Placed]:
         """Yield the sentences of a paragraph, joined into passages, and the addresses that it links to."""
         text, lead, passage = " ".join(block.text.split()), self._lead, ""
         most = _LONGEST - len(lead)
@@ -177,10 +177,10 @@ class _Cutting:
             yield self._placed(Snippet(lead + passage, (), "text"), block.line, block.page)
         addresses = [(words, address) for words, address in block.links if address.removeprefix("mailto:") != words]
         yield from self._pairs(
-            Pairs([(f"{words}, address", address) for words, address in addresses], block.line, block.page)
+            PairsBlock([(f"{words}, address", address) for words, address in addresses], block.line, block.page)
         )
 
-    def _table(self, block: Table) -> Iterator[_Placed]:
+    def _table(self, block: TableBlock) -> Iterator[_Placed]:
         section = self._headings[-1][1] if self._headings else ""
         about = TableRow(block.caption, section, "", next(self._tables), 0)
         table, headed = grid_of(block)
@@ -197,7 +197,7 @@ class _Cutting:
             line = lines[number] if number < len(lines) else 0
             yield self._placed(snippet._replace(links=links), line, block.page)
 
-    def _pairs(self, block: Pairs) -> Iterator[_Placed]:
+    def _pairs(self, block: PairsBlock) -> Iterator[_Placed]:
         for name, value in block.pairs:
             lead = f"{self._lead}{name}, " if name else self._lead
             for piece in _pieces(" ".join(value.split()), max(_PASSAGE - len(name), 80)):

@@ -14,7 +14,7 @@ from ..wikipedia.flatten import BLOCKS
 from ..wikipedia.infobox import attributes
 from ..wikipedia.snippets import Snippet
 from ..wikipedia.tables import grid, header_rows
-from .model import Block, Heading, Pairs, Paragraph, ReadDocument, Table
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .office import unpacked
 from .texts import decoded
 
@@ -60,14 +60,14 @@ def html_document(text: str) -> ReadDocument:
 
 def html_blocks(node: LexborNode) -> Iterator[Block]:
     """Yield the blocks below a node, in reading order; words beside blocks are paragraphs."""
-    beside = _Words()
+    beside = _InlineWords()
     for child in node.iter(include_text=True):
         tag = str(child.tag)
         if tag == "-text" or not (tag in BLOCKS or child.css_first(_BLOCKS)):
             beside.add(child)
             continue
         yield from beside.paragraph()
-        beside = _Words()
+        beside = _InlineWords()
         if tag in _HEADINGS:
             if heading := words_of(child):
                 yield Heading(heading, int(tag[1]))
@@ -76,9 +76,9 @@ def html_blocks(node: LexborNode) -> Iterator[Block]:
         elif tag == "dl":
             yield from _definitions(child)
         elif tag == "pre":
-            yield Paragraph(child.text().strip("\n"), kind="code")
+            yield TextBlock(child.text().strip("\n"), kind="code")
         elif tag in ("p", "li", "blockquote") and not child.css_first(_BLOCKS):
-            inner = _Words()
+            inner = _InlineWords()
             inner.walk(child)
             yield from inner.paragraph("item" if tag == "li" else "text")
         else:
@@ -88,12 +88,12 @@ def html_blocks(node: LexborNode) -> Iterator[Block]:
 
 def words_of(node: LexborNode) -> str:
     """Return the words below a node in one line."""
-    words = _Words()
+    words = _InlineWords()
     words.walk(node)
     return words.text
 
 
-class _Words:
+class _InlineWords:
     """The words of inline elements, blanks as a browser shows them, and the addresses that they link to."""
 
     def __init__(self) -> None:
@@ -139,9 +139,9 @@ class _Words:
             self._pieces.append(" ")
             self.walk(node)
 
-    def paragraph(self, kind: str = "text") -> Iterator[Paragraph]:
+    def paragraph(self, kind: str = "text") -> Iterator[TextBlock]:
         if text := self.text:
-            yield Paragraph(text, kind="item" if kind == "item" else "text", links=tuple(self._links))
+            yield TextBlock(text, kind="item" if kind == "item" else "text", links=tuple(self._links))
 
 
 def _definitions(node: LexborNode) -> Iterator[Block]:
@@ -153,7 +153,7 @@ def _definitions(node: LexborNode) -> Iterator[Block]:
         elif words:
             pairs.append((term, words))
     if pairs:
-        yield Pairs(pairs)
+        yield PairsBlock(pairs)
 
 
 def _table(node: LexborNode) -> Iterator[Block]:
@@ -161,7 +161,7 @@ def _table(node: LexborNode) -> Iterator[Block]:
         found = list(attributes(PageElement("infobox", node, ""), ""))
         if found:
             values = (", ".join(one.text[part.start : part.end] for part in one.parts) for one in found)
-            yield Pairs([(" ".join(one.path), value) for one, value in zip(found, values, strict=True)])
+            yield PairsBlock([(" ".join(one.path), value) for one, value in zip(found, values, strict=True)])
         return
     if (
         node.css_first("table table") is not None
@@ -179,7 +179,7 @@ def _table(node: LexborNode) -> Iterator[Block]:
     texts = [["" if cell is None else cell.snippet.text for cell in row] for row in rows]
     named = [row for row in rows if row and row[0] is not None and row[0].header]
     if not headed and len(named) == len(rows) and all(len(row) == 2 for row in rows):
-        yield Pairs([(name.rstrip(": "), value) for name, value in texts if value])
+        yield PairsBlock([(name.rstrip(": "), value) for name, value in texts if value])
         return
     merged = {
         (number, column): cell.origin
@@ -191,7 +191,9 @@ def _table(node: LexborNode) -> Iterator[Block]:
     heads = 0
     while heads in headed:
         heads += 1
-    yield Table(texts, merged, heads or (0 if not headed else None), words_of(caption) if caption is not None else "")
+    yield TableBlock(
+        texts, merged, heads or (0 if not headed else None), words_of(caption) if caption is not None else ""
+    )
 
 
 def _table_of(node: LexborNode) -> int:

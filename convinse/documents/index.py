@@ -79,7 +79,7 @@ class DocumentIndex(WikipediaDump):
 
 
 class ListedFile(NamedTuple):
-    """What was read of a file: its evidences by source; `left_out` says what was not, `fault` why nothing was."""
+    """A file as it was read: its evidences by source; `left_out` says what was not read, `fault` why nothing was."""
 
     name: str
     title: str

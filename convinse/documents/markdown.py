@@ -14,7 +14,7 @@ from ..support.errors import ConfigError
 from ..support.limits import LARGEST_CONFIG
 from ..wikipedia.document import cut_deep
 from .html import html_blocks
-from .model import Block, Heading, Kind, Pairs, Paragraph, ReadDocument, Table
+from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import blocks_of
 from .texts import decoded
 
@@ -45,16 +45,18 @@ def read_markdown(data: bytes) -> ReadDocument:
         if fields and isinstance(fields, dict):
             title = str(fields.pop("title", None) or "")
             if fields:
-                blocks += (block._replace(line=1) if isinstance(block, Pairs) else block for block in blocks_of(fields))
+                blocks += (
+                    block._replace(line=1) if isinstance(block, PairsBlock) else block for block in blocks_of(fields)
+                )
             text = "\n" * front[0].count("\n") + text[front.end() :]
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    blocks += _Walk(parser.parse(cut_deep(text))).blocks()
+    blocks += _TokenWalk(parser.parse(cut_deep(text))).blocks()
     if not title:
         title = next((block.text for block in blocks[:1] if isinstance(block, Heading) and block.level == 1), "")
     return ReadDocument(title, blocks)
 
 
-class _Walk:
+class _TokenWalk:
     """A walk over the tokens of a document."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
@@ -75,7 +77,7 @@ class _Walk:
             elif token.type.endswith(("list_item_close", "blockquote_close")):
                 self._open.pop()
             elif token.type in ("fence", "code_block"):
-                yield Paragraph(token.content.strip("\n"), line, kind="code")
+                yield TextBlock(token.content.strip("\n"), line, kind="code")
             elif token.type == "html_block":
                 body = LexborHTMLParser(cut_deep(token.content)).body
                 if body is not None:
@@ -92,11 +94,13 @@ class _Walk:
             yield Heading(text, int(around.tag[1]), line)
             return
         kinds: dict[str, Kind] = {"list_item_open": "item", "blockquote_open": "quotation"}
-        yield Paragraph(text, line, kind=kinds[self._open[-1]] if self._open else "text", links=links)
+        yield TextBlock(text, line, kind=kinds[self._open[-1]] if self._open else "text", links=links)
 
 
 def _at(block: Block, line: int) -> Block:
-    return block._replace(lines=[line] * len(block.rows)) if isinstance(block, Table) else block._replace(line=line)
+    return (
+        block._replace(lines=[line] * len(block.rows)) if isinstance(block, TableBlock) else block._replace(line=line)
+    )
 
 
 def inline_words(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
@@ -129,7 +133,7 @@ def inline_words(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
     return " ".join("".join(pieces).split()), links
 
 
-def _table(tokens: Sequence[Token]) -> Table:
+def _table(tokens: Sequence[Token]) -> TableBlock:
     rows: list[list[str]] = []
     lines: list[int] = []
     for token in tokens:
@@ -139,4 +143,4 @@ def _table(tokens: Sequence[Token]) -> Table:
         elif token.type == "inline":
             rows[-1].append(inline_words(token.children or ())[0])
     width = max(map(len, rows))
-    return Table([[*row, *[""] * (width - len(row))] for row in rows], heads=1, lines=lines)
+    return TableBlock([[*row, *[""] * (width - len(row))] for row in rows], heads=1, lines=lines)

@@ -1,4 +1,4 @@
-"""What a file says, as its reader found it: a title, and blocks in reading order, each with its place in the file."""
+"""The content of a file, as its reader found it: a title, and blocks in reading order, each with its place in the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Heading(NamedTuple):
     page: int = 0
 
 
-class Paragraph(NamedTuple):
+class TextBlock(NamedTuple):
     """Text that stands together, in one line; `code` keeps its lines. `links` are the words and the address of each."""
 
     text: str
@@ -27,7 +27,7 @@ class Paragraph(NamedTuple):
     links: Sequence[tuple[str, str]] = ()
 
 
-class Table(NamedTuple):
+class TableBlock(NamedTuple):
     """A table: the texts of all cells, row by row, as people see them.
 
     Attributes:
@@ -46,7 +46,7 @@ class Table(NamedTuple):
     page: int = 0
 
 
-class Pairs(NamedTuple):
+class PairsBlock(NamedTuple):
     """Names with their values, such as the fields of a record."""
 
     pairs: Sequence[tuple[str, str]]
@@ -54,7 +54,7 @@ class Pairs(NamedTuple):
     page: int = 0
 
 
-Block = Heading | Paragraph | Table | Pairs
+Block = Heading | TextBlock | TableBlock | PairsBlock
 
 
 class ReadDocument(NamedTuple):

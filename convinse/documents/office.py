@@ -11,7 +11,7 @@ from typing import Any
 
 from ..support.errors import DataError
 from ..support.limits import LARGEST_UNPACKED
-from .model import Block, Heading, Kind, Paragraph, ReadDocument, Table
+from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -34,10 +34,10 @@ def read_word(data: bytes) -> ReadDocument:
 
     unpacked(data)
     document = Document(io.BytesIO(data))
-    return ReadDocument(document.core_properties.title or "", list(_Word(document).blocks(document.element.body)))
+    return ReadDocument(document.core_properties.title or "", list(_WordFile(document).blocks(document.element.body)))
 
 
-class _Word:
+class _WordFile:
     """A walk over the elements of a Word document, whose prefixes python-docx leaves out in part."""
 
     def __init__(self, document: Any) -> None:
@@ -67,7 +67,7 @@ class _Word:
                 yield from self.blocks(child, kind)
 
     def _paragraph(self, node: Any, kind: Kind | None) -> Iterator[Block]:
-        words = _Words(self._targets)
+        words = _WordRuns(self._targets)
         words.walk(node)
         text = words.text
         level = 0 if kind else self._level(node)
@@ -75,7 +75,7 @@ class _Word:
             yield Heading(text, level)
         elif text:
             is_item = node.find(f"{_W}pPr/{_W}numPr") is not None or self._style_name(node).startswith("List")
-            yield Paragraph(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
+            yield TextBlock(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
         for note in words.notes:
             if note in self._notes:
                 yield from self.blocks(self._notes.pop(note), "note")
@@ -129,7 +129,7 @@ class _Word:
             rows.append(cells)
         width = max(map(len, rows), default=0)
         if width:
-            yield Table([[*row, *[""] * (width - len(row))] for row in rows], merged, heads or None)
+            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows], merged, heads or None)
         for nested in inner:
             yield from self._table(nested)
 
@@ -141,7 +141,7 @@ class _Word:
             if _name(node) == "tbl":
                 inner.append(node)
                 continue
-            words = _Words(self._targets)
+            words = _WordRuns(self._targets)
             words.walk(node)
             texts.append(words.text)
         return " ".join(filter(None, texts))
@@ -159,7 +159,7 @@ def _name(node: Any) -> str:
     return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
 
 
-class _Words:
+class _WordRuns:
     """The words of a paragraph without deleted, struck and hidden ones; its links, notes and text boxes."""
 
     def __init__(self, targets: dict[str, str]) -> None:
@@ -236,7 +236,7 @@ def read_slides(data: bytes) -> ReadDocument:
                 blocks += _shape(shape, number)
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             notes = " ".join(slide.notes_slide.notes_text_frame.text.split())
-            blocks += [Paragraph(notes, page=number, kind="note")] if notes else []
+            blocks += [TextBlock(notes, page=number, kind="note")] if notes else []
     left_out = [f"{hidden} hidden slides"] if hidden else []
     return ReadDocument(presentation.core_properties.title or "", blocks, left_out)
 
@@ -257,7 +257,7 @@ def _shape(shape: Any, page: int) -> Iterator[Block]:
                             if down or right:
                                 merged[number + down, column + right] = number, column
                                 rows[number + down][column + right] = rows[number][column]
-        yield Table(rows, merged, 1 if table.first_row else None, page=page)
+        yield TableBlock(rows, merged, 1 if table.first_row else None, page=page)
     elif getattr(shape, "has_chart", False):
         with suppress(NotImplementedError, KeyError, ValueError):  # kinds of charts that the library does not know
             yield from _chart(shape.chart, page)
@@ -266,7 +266,7 @@ def _shape(shape: Any, page: int) -> Iterator[Block]:
             text = " ".join("".join(run.text for run in paragraph.runs).split()) or " ".join(paragraph.text.split())
             links = [(" ".join(run.text.split()), run.hyperlink.address or "") for run in paragraph.runs]
             if text:
-                yield Paragraph(text, page=page, links=tuple(link for link in links if link[1].startswith(_ADDRESS)))
+                yield TextBlock(text, page=page, links=tuple(link for link in links if link[1].startswith(_ADDRESS)))
 
 
 def _chart(chart: Any, page: int) -> Iterator[Block]:
@@ -280,4 +280,4 @@ def _chart(chart: Any, page: int) -> Iterator[Block]:
         rows.append([category, *("" if value is None else f"{value:g}" for value in values)])
     title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
     if len(rows) > 1:
-        yield Table(rows, heads=1, caption=title, page=page)
+        yield TableBlock(rows, heads=1, caption=title, page=page)

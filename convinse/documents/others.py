@@ -17,7 +17,7 @@ from ..config.yaml_files import read_value
 from ..support.errors import ConfigError, DataError
 from .html import html_document
 from .markdown import read_markdown
-from .model import Block, Heading, Pairs, Paragraph, ReadDocument, Table
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import blocks_of
 from .texts import decoded, read_text
 
@@ -55,7 +55,7 @@ def read_ini(data: bytes) -> ReadDocument:
     parser.read_string(decoded(data))
     blocks: list[Block] = []
     for name in parser.sections():
-        blocks += [Heading(name, 2), Pairs([(key, value or "") for key, value in parser.items(name)])]
+        blocks += [Heading(name, 2), PairsBlock([(key, value or "") for key, value in parser.items(name)])]
     return ReadDocument("", blocks)
 
 
@@ -69,13 +69,13 @@ def read_notebook(data: bytes) -> ReadDocument:
             # lines of a cell say nothing about the file
             blocks += (_without_line(block) for block in read_markdown(text.encode()).blocks)
         elif text.strip():
-            blocks.append(Paragraph(text, kind="code"))
+            blocks.append(TextBlock(text, kind="code"))
     first = next((block.text for block in blocks[:1] if isinstance(block, Heading)), "")
     return ReadDocument(first, blocks)
 
 
 def _without_line(block: Block) -> Block:
-    return block._replace(lines=()) if isinstance(block, Table) else block._replace(line=0)
+    return block._replace(lines=()) if isinstance(block, TableBlock) else block._replace(line=0)
 
 
 def read_mail(data: bytes) -> ReadDocument:
@@ -87,7 +87,7 @@ def read_mail(data: bytes) -> ReadDocument:
 
 
 def _mail(message: EmailMessage) -> Iterator[Block]:
-    yield Pairs([(name, str(message[name])) for name in _SHOWN_FIELDS if message[name]])
+    yield PairsBlock([(name, str(message[name])) for name in _SHOWN_FIELDS if message[name]])
     body = message.get_body(("plain", "html"))
     if body is not None:
         text = body.get_content()
@@ -95,7 +95,7 @@ def _mail(message: EmailMessage) -> Iterator[Block]:
         yield from html_document(text).blocks if is_html else read_text(text.encode("utf-8", "replace")).blocks
     names = [str(part.get_filename()) for part in message.iter_attachments() if part.get_filename()]
     if names:
-        yield Pairs([("files", ", ".join(names))])
+        yield PairsBlock([("files", ", ".join(names))])
 
 
 def read_mailbox(data: bytes) -> ReadDocument:
@@ -121,8 +121,8 @@ def read_calendar(data: bytes) -> ReadDocument:
         elif name == "END" and value.strip().upper() in ("VEVENT", "VTODO", "VJOURNAL"):
             blocks.append(Heading(fields.pop("event", "event"), 2))
             text = fields.pop("", "")
-            blocks.append(Pairs(list(fields.items())))
-            blocks += [Paragraph(text)] if text else []
+            blocks.append(PairsBlock(list(fields.items())))
+            blocks += [TextBlock(text)] if text else []
         elif name in _EVENT or name == "DESCRIPTION":
             words = value.replace("\\n", " ").replace("\\,", ",").replace("\\;", ";").removeprefix("mailto:")
             fields[_EVENT.get(name, "")] = _STAMP.sub(_day, words)
@@ -138,7 +138,7 @@ def read_subtitles(data: bytes) -> ReadDocument:
     """Return what is said in subtitles, without times."""
     lines = decoded(data).splitlines()
     words = ("" if _CUE.fullmatch(line.strip()) else re.sub(r"<[^<>]*>|\{[^{}]*\}", "", line) for line in lines)
-    return ReadDocument("", [Paragraph(" ".join(" ".join(words).split()), 1)])
+    return ReadDocument("", [TextBlock(" ".join(" ".join(words).split()), 1)])
 
 
 def read_open_text(data: bytes) -> ReadDocument:
@@ -164,7 +164,7 @@ def _open_blocks(node: Any) -> Iterator[Block]:
             yield (
                 Heading(text, min(int(level), 5) + 1)
                 if name == "h"
-                else Paragraph(text, kind="item" if "list" in within else "text")
+                else TextBlock(text, kind="item" if "list" in within else "text")
             )
     elif name == "table" and "table" not in within:
         rows = [
@@ -175,7 +175,7 @@ def _open_blocks(node: Any) -> Iterator[Block]:
         rows = [row for row in rows if any(row)]
         width = max(map(len, rows), default=0)
         if rows:
-            yield Table([[*row, *[""] * (width - len(row))] for row in rows])
+            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows])
 
 
 def _open_row(row: Any) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..support.errors import DataError
-from .model import Paragraph, ReadDocument
+from .model import ReadDocument, TextBlock
 
 # ligatures, which models do not know
 _LIGATURES = {
@@ -25,7 +25,7 @@ _EDGE = 2  # lines at the top and at the bottom of a page that may be of its fra
 _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 
 
-class _Line(NamedTuple):
+class _PageLine(NamedTuple):
     text: str
     left: float
     right: float
@@ -46,13 +46,13 @@ def read_pdf(data: bytes) -> ReadDocument:
         edge for lines in pages for edge in {_edge(line.text) for line in (*lines[:_EDGE], *lines[-_EDGE:])}
     )
     least = min(_REPEATED, max(2, len(pages)))
-    blocks: list[Paragraph] = []
+    blocks: list[TextBlock] = []
     empty = 0
     for number, lines in enumerate(pages, 1):
         middle = range(_EDGE, len(lines) - _EDGE)
-        kept = [line for place, line in enumerate(lines) if place in middle or not _is_edge(line, edges, least)]
-        empty += not kept
-        for text in _paragraphs(kept):
+        lines_within = [line for place, line in enumerate(lines) if place in middle or not _is_edge(line, edges, least)]
+        empty += not lines_within
+        for text in _paragraphs(lines_within):
             last = blocks[-1] if blocks else None
             is_cut = (
                 last is not None and not _SENTENCE_END.search(last.text) and (text[:1].islower() or len(last.text) > 80)
@@ -60,7 +60,7 @@ def read_pdf(data: bytes) -> ReadDocument:
             if last is not None and last.page < number and is_cut:
                 blocks[-1] = last._replace(text=_joined(last.text, text))  # it goes on over the page
             else:
-                blocks.append(Paragraph(text, page=number))
+                blocks.append(TextBlock(text, page=number))
     if not blocks:
         raise DataError("has no text; is it a scan?")
     title = (reader.metadata.title if reader.metadata else None) or ""
@@ -73,26 +73,26 @@ def _edge(text: str) -> str:
     return re.sub(r"\d+", "#", text.strip())
 
 
-def _is_edge(line: _Line, edges: Counter[str], least: int) -> bool:
+def _is_edge(line: _PageLine, edges: Counter[str], least: int) -> bool:
     return edges[_edge(line.text)] >= least or re.fullmatch(r"[-–— ]*\d{1,4}[-–— ]*", line.text.strip()) is not None
 
 
-def _lines(page: Any) -> list[_Line]:
+def _lines(page: Any) -> list[_PageLine]:
     """Return the lines of a page in reading order: of two columns the left one first."""
-    pieces: list[_Line] = []
+    pieces: list[_PageLine] = []
 
     def visit(text: str, matrix: Any, position: Any, _: Any, size: Any) -> None:
         if text.strip():
             left = position[4] * matrix[0] + position[5] * matrix[2] + matrix[4]
             top = position[4] * matrix[1] + position[5] * matrix[3] + matrix[5]
             height = abs(float(size or 0) * (position[3] or 1.0)) or 10.0
-            pieces.append(_Line(text.strip("\n"), left, left + 0.5 * height * len(text.strip()), top, height))
+            pieces.append(_PageLine(text.strip("\n"), left, left + 0.5 * height * len(text.strip()), top, height))
 
     text = _written(page.extract_text(visitor_text=visit))
     plain = text.splitlines()
     columns = _columns(pieces) if _LEAST_LINES <= len(pieces) <= _MOST_PIECES else None
     if columns is None:
-        return [_Line(line, 0.0, float(len(line)), -float(place), 1.0) for place, line in enumerate(plain)]
+        return [_PageLine(line, 0.0, float(len(line)), -float(place), 1.0) for place, line in enumerate(plain)]
     return [line for column in columns for line in column]
 
 
@@ -101,7 +101,7 @@ def _written(text: str) -> str:
     return text.translate(_LIGATURES).encode("utf-8", "replace").decode()
 
 
-def _columns(pieces: Sequence[_Line]) -> list[list[_Line]] | None:
+def _columns(pieces: Sequence[_PageLine]) -> list[list[_PageLine]] | None:
     """Return the lines of two columns if a gutter parts the page; else None."""
     lefts = Counter(round(piece.left) for piece in pieces)
     starts = [left for left, count in lefts.most_common(2) if count >= 3]
@@ -117,8 +117,8 @@ def _columns(pieces: Sequence[_Line]) -> list[list[_Line]] | None:
     return [_as_lines(before), _as_lines(behind)]
 
 
-def _as_lines(pieces: Sequence[_Line]) -> list[_Line]:
-    lines: list[_Line] = []
+def _as_lines(pieces: Sequence[_PageLine]) -> list[_PageLine]:
+    lines: list[_PageLine] = []
     for piece in sorted(pieces, key=lambda piece: (-round(piece.top), piece.left)):
         text = _written(piece.text)
         if lines and abs(lines[-1].top - piece.top) < 0.5 * piece.size:
@@ -128,7 +128,7 @@ def _as_lines(pieces: Sequence[_Line]) -> list[_Line]:
     return lines
 
 
-def _paragraphs(lines: Sequence[_Line]) -> Iterator[str]:
+def _paragraphs(lines: Sequence[_PageLine]) -> Iterator[str]:
     """Yield the texts of lines that stand together."""
     gaps = sorted(above.top - below.top for above, below in zip(lines, lines[1:], strict=False))
     usual = gaps[len(gaps) // 2] if gaps else 0.0

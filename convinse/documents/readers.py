@@ -44,7 +44,7 @@ def reader_of(name: str) -> Callable[[bytes], ReadDocument] | None:
     """Return the reader of a file by its name; None if its kind is not read."""
     path = PurePosixPath(name)
     reader = READERS.get(path.suffix.lower())
-    if reader is None and (path.suffix == "" or path.stem.lower() in PLAIN):
+    if reader is None and not name.startswith(".") and (path.suffix == "" or path.stem.lower() in PLAIN):
         return read_text  # which refuses what is not text
     return reader
 

@@ -12,7 +12,7 @@ import msgspec
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import JSON_ERRORS
 from .code_pages import decoded
-from .model import Block, Heading, Pairs, Paragraph, ReadDocument, Table
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _LONG_VALUE = 200  # characters; a longer value of a record is prose
 _LONGEST_TITLE = 80
@@ -94,7 +94,7 @@ def blocks_of(value: Any, lines: Sequence[int] = ()) -> Iterator[Block]:
     elif isinstance(value, list):
         yield from _list(value, lines)
     elif text := _text(value):
-        yield Paragraph(text)
+        yield TextBlock(text)
 
 
 def _are_records(value: Any) -> bool:
@@ -106,13 +106,13 @@ def _list(values: Sequence[Any], lines: Sequence[int]) -> Iterator[Block]:
     if len(values) > 1 and all(isinstance(row, list) and row and not _has_parts(row) for row in values):
         width = max(map(len, values))
         if width * len(values) <= _MOST_PLACES * sum(map(len, values)):
-            yield Table([[*map(_text, row), *[""] * (width - len(row))] for row in values], lines=lines)
+            yield TableBlock([[*map(_text, row), *[""] * (width - len(row))] for row in values], lines=lines)
             return
     for value, line in zip(values, lines or [0] * len(values), strict=True):
         if isinstance(value, dict | list):
             yield from blocks_of(value, [line] * len(value) if isinstance(value, list) and line else ())
         elif text := _text(value):
-            yield Paragraph(text, line, kind="item")
+            yield TextBlock(text, line, kind="item")
 
 
 def _object(value: Mapping[str, Any]) -> Iterator[Block]:
@@ -120,12 +120,12 @@ def _object(value: Mapping[str, Any]) -> Iterator[Block]:
     inner: list[tuple[str, Any]] = []
     fields = [(name, text) for name, text in _flat(value, inner=inner) if text]
     if short := [(name, text) for name, text in fields if len(text) <= _LONG_VALUE]:
-        yield Pairs(short)
+        yield PairsBlock(short)
     for name, text in fields:
         if len(text) > _LONG_VALUE:
             if name:
                 yield Heading(name, 2)
-            yield Paragraph(" ".join(text.split()))
+            yield TextBlock(" ".join(text.split()))
     for name, records in inner:
         if name:
             yield Heading(name, 2)
@@ -139,7 +139,7 @@ def _records(values: Sequence[Mapping[str, Any]], lines: Sequence[int] = ()) -> 
     is_short = all(len(text) <= _LONG_VALUE for record in records for text in record.values())
     if is_short and names and len(names) * len(records) <= _MOST_PLACES * sum(map(len, records)):
         rows = [[record.get(name, "") for name in names] for record in records]
-        yield Table([names, *rows], heads=1, lines=[0, *lines] if lines else ())
+        yield TableBlock([names, *rows], heads=1, lines=[0, *lines] if lines else ())
         return
     for record, line in zip(records, lines or [0] * len(records), strict=True):
         yield from _record(record, line, with_heading=not is_short)
@@ -149,14 +149,14 @@ def _record(record: Mapping[str, str], line: int, with_heading: bool) -> Iterato
     if with_heading and (heading := _heading(record)):
         yield Heading(heading, 2, line)
     if short := [(name, text) for name, text in record.items() if text and len(text) <= _LONG_VALUE]:
-        yield Pairs(short, line)
+        yield PairsBlock(short, line)
     for text in record.values():
         if len(text) > _LONG_VALUE:
-            yield Paragraph(" ".join(text.split()), line)
+            yield TextBlock(" ".join(text.split()), line)
 
 
 def _heading(record: Mapping[str, str]) -> str:
-    """What a record is called: by the name of a field, else the first short text, preferably with letters."""
+    """Return the name of a record: that of a field, else the first short text, preferably with letters."""
     short = {name: text for name, text in record.items() if 0 < len(text) <= _LONGEST_TITLE}
     titles = [text for title in _TITLES for name, text in short.items() if name.lower() == title]
     words = [text for text in short.values() if any(map(str.isalpha, text))]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .model import Block, Heading, Kind, Pairs, Paragraph, ReadDocument, Table
+from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .texts import decoded
 
 _ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*?)(?:\s*<[^`<>]*>)?`")
@@ -20,10 +20,10 @@ def read_restructured(data: bytes) -> ReadDocument:
 
     text = _ROLE.sub(r"``\1``", decoded(data))  # docutils does not know the roles of Sphinx
     tree = publish_doctree(text, settings_overrides=_SETTINGS)
-    return ReadDocument(str(tree.get("title", "")), list(_Walk().blocks(tree, 1)))
+    return ReadDocument(str(tree.get("title", "")), list(_NodeWalk().blocks(tree, 1)))
 
 
-class _Walk:
+class _NodeWalk:
     def __init__(self) -> None:
         self._line = 0
 
@@ -31,8 +31,8 @@ class _Walk:
         """Yield the blocks below a node of a document; `level` is that of its headings."""
         for child in node.children:
             name = type(child).__name__
-            told = getattr(child, "attributes", {}).get("line")  # of a message
-            self._line = told or getattr(child, "line", None) or self._line
+            stated = getattr(child, "attributes", {}).get("line")  # of a message
+            self._line = stated or getattr(child, "line", None) or self._line
             if name in ("title", "subtitle", "rubric"):
                 yield Heading(" ".join(child.astext().split()), min(level, 6), self._line)
             elif name == "section":
@@ -40,7 +40,7 @@ class _Walk:
             elif name in ("paragraph", "line", "caption", "attribution", "term") or type(child).__name__ == "Text":
                 yield from self._paragraph(child, kind)
             elif name in ("literal_block", "doctest_block", "math_block"):
-                yield Paragraph(child.astext(), self._line, kind="code")
+                yield TextBlock(child.astext(), self._line, kind="code")
             elif name in ("list_item", "block_quote"):
                 yield from self.blocks(child, level, "item" if name == "list_item" else "quotation")
             elif name == "table":
@@ -50,7 +50,7 @@ class _Walk:
             elif name == "definition_list":
                 yield from self._definitions(child, level)
             elif name == "footnote":
-                yield Paragraph(" ".join(child.astext().split()), self._line, kind="note")
+                yield TextBlock(" ".join(child.astext().split()), self._line, kind="note")
             elif name == "system_message":
                 yield from self._unknown(child)
             elif name in ("sidebar", "topic"):
@@ -64,7 +64,7 @@ class _Walk:
         links = [(" ".join(found.astext().split()), str(found.get("refuri", ""))) for found in references]
         outside = tuple(link for link in links if link[1].startswith(("http://", "https://", "mailto:")))
         if text:
-            yield Paragraph(text, self._line, kind=kind, links=outside)
+            yield TextBlock(text, self._line, kind=kind, links=outside)
 
     def _fields(self, node: Any) -> Iterator[Block]:
         pairs = []
@@ -75,7 +75,7 @@ class _Walk:
             else:  # `author`, `date` and other fields of a document
                 pairs.append((type(field).__name__, " ".join(field.astext().split())))
         if pairs := [pair for pair in pairs if pair[1]]:
-            yield Pairs(pairs, self._line)
+            yield PairsBlock(pairs, self._line)
 
     def _definitions(self, node: Any, level: int) -> Iterator[Block]:
         for entry in node.children:
@@ -84,7 +84,7 @@ class _Walk:
             if term is None or body is None:
                 continue
             if all(type(part).__name__ == "paragraph" for part in body.children):
-                yield Pairs([(" ".join(term.astext().split()), " ".join(body.astext().split()))], self._line)
+                yield PairsBlock([(" ".join(term.astext().split()), " ".join(body.astext().split()))], self._line)
             else:
                 yield from self._paragraph(term, "text")
                 yield from self.blocks(body, level)
@@ -116,7 +116,7 @@ class _Walk:
         width = max((column + 1 for _, column in places), default=0)
         grid = [[places.get((row, column), "") for column in range(width)] for row in range(len(rows))]
         if grid and width:
-            yield Table(grid, merged, heads, caption, [self._line] * len(grid))
+            yield TableBlock(grid, merged, heads, caption, [self._line] * len(grid))
 
     def _unknown(self, node: Any) -> Iterator[Block]:
         """Yield the words of a directive that docutils does not know."""
@@ -128,4 +128,4 @@ class _Walk:
                 if argument.isidentifier() and not any(words[1:]):  # `.. unknown:: x` names something and says nothing
                     continue
                 if text := " ".join(filter(None, words)):
-                    yield Paragraph(text, self._line)
+                    yield TextBlock(text, self._line)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
-from .model import Block, Heading, ReadDocument, Table
+from .model import Block, Heading, ReadDocument, TableBlock
 from .office import unpacked
 
 _MOST_CELLS = 1_000_000  # of a workbook; sheets of that size take a minute
@@ -57,7 +57,7 @@ class _Sheet:
         self._sheet, self._formulas = sheet, formulas
         self.faults = 0
 
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[TableBlock]:
         """Yield the tables of the sheet, which empty rows part."""
         merged = self._merged()
         columns = [column for column in range(1, self._sheet.max_column + 1) if not self._is_hidden(column)]
@@ -104,7 +104,7 @@ class _Sheet:
     @staticmethod
     def _table(
         rows: Sequence[tuple[int, list[str]]], columns: Sequence[int], merged: dict[tuple[int, int], tuple[int, int]]
-    ) -> Table:
+    ) -> TableBlock:
         filled = [place for place in range(len(columns)) if any(texts[place] for _, texts in rows)]
         rows_at = {number: at for at, (number, _) in enumerate(rows)}
         columns_at = {columns[place]: at for at, place in enumerate(filled)}
@@ -114,7 +114,7 @@ class _Sheet:
             if row in rows_at and column in columns_at and first_row in rows_at and first_column in columns_at
         }
         lines = [number for number, _ in rows]
-        return Table([[texts[place] for place in filled] for _, texts in rows], places, lines=lines)
+        return TableBlock([[texts[place] for place in filled] for _, texts in rows], places, lines=lines)
 
 
 # -- numbers as they are shown -----------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def shown(value: Any, form: str) -> str:
     return " ".join(str(value).split())
 
 
-class _Piece(NamedTuple):
+class _FormatPiece(NamedTuple):
     text: str
     is_sign: bool  # of the format, not a literal
 
@@ -170,21 +170,21 @@ def shown_number(value: float, form: str) -> str:
     return " ".join(f"{sign}{before}{number}{behind}".split())
 
 
-def _sections(form: str) -> Iterator[list[_Piece]]:
-    pieces: list[_Piece] = []
+def _sections(form: str) -> Iterator[list[_FormatPiece]]:
+    pieces: list[_FormatPiece] = []
     for match in _TOKEN.finditer("General" if form == "@" else form):
         quotation, escape, currency, sign = match.groups()
         if sign == ";":
             yield pieces
             pieces = []
         elif sign is not None:
-            pieces.append(_Piece(sign, sign not in " $€£¥%/:"))
+            pieces.append(_FormatPiece(sign, sign not in " $€£¥%/:"))
         elif (literal := next((text for text in (quotation, escape, currency) if text), "")) != "":
-            pieces.append(_Piece(literal, False))
+            pieces.append(_FormatPiece(literal, False))
     yield pieces
 
 
-def _digits(value: float, inner: list[str], section: Sequence[_Piece], last: int) -> str:
+def _digits(value: float, inner: list[str], section: Sequence[_FormatPiece], last: int) -> str:
     whole, _, fraction = "".join(inner).partition(".")
     exponent = re.search(r"[eE][+-](.*)", "".join(inner))
     value *= 100.0 ** sum(piece.text == "%" for piece in section)

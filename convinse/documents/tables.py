@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from ..wikipedia.snippets import Snippet
 from ..wikipedia.tables import GridCell, GridRow
-from .model import Table
+from .model import TableBlock
 
 _AMOUNT = re.compile(r"[-+−(]?\s*[$€£¥]?\s*\d[\d.,:/ '’_-]*\s*(?:%|[€$£¥]|[a-zA-Zµ°²³]{1,4})?\)?")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/–]\d{2,4})?")
@@ -16,7 +16,7 @@ _LONGEST_HEAD = 60  # characters of a name of a column
 _EMPTY = frozenset(("", "-", "–", "—"))
 
 
-def grid_of(table: Table) -> tuple[list[GridRow], set[int]]:
+def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
     """Return the grid of a table, and the numbers of its rows that name columns.
 
     In rows above the names of columns a single text is a title of the table; a name over several columns without one below it
@@ -69,7 +69,7 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
-def _heads(rows: Sequence[Sequence[str]], table: Table, first: int) -> int:
+def _heads(rows: Sequence[Sequence[str]], table: TableBlock, first: int) -> int:
     """Return how many of the first rows name columns: none, one or two."""
     if len(rows) < 2 or not _are_names(rows[0], rows[1:]):
         return 0

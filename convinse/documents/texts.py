@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import DataError, one_line
 from .code_pages import decoded as decoded
-from .model import Block, Heading, Pairs, Paragraph, ReadDocument, Table
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import words_of_name
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _groups(text: str) -> Iterator[Sequence[_Line]]:
 
 
 def _sections(group: Sequence[_Line]) -> Iterator[Sequence[_Line]]:
-    """The parts of a group without blank lines, each from its underlined heading on; a rule alone is none."""
+    """Yield the parts of a group without blank lines, each from its underlined heading on; a rule alone is left out."""
     starts = [place - 1 for place in range(2, len(group)) if _is_underline(group[place], group[place - 1], alone=False)]
     for start, end in zip((0, *starts), (*starts, len(group)), strict=True):
         if end - start > 1 or not _RULE.fullmatch(group[start].text):
@@ -107,9 +107,9 @@ def _blocks_of(lines: Sequence[_Line], is_first: bool, is_last: bool) -> Iterato
     if lines and _is_code(lines):
         indent = min(line.indent for line in lines)
         text = "\n".join(" " * (line.indent - indent) + line.text for line in lines)
-        yield Paragraph(text, lines[0].number, kind="code")
+        yield TextBlock(text, lines[0].number, kind="code")
     elif fields := _fields(lines):
-        yield Pairs(fields, lines[0].number)
+        yield PairsBlock(fields, lines[0].number)
     else:
         yield from _paragraphs(lines)
 
@@ -151,7 +151,7 @@ def _fields(lines: Sequence[_Line]) -> list[tuple[str, str]]:
     return [(name, _in_one_line(values)) for name, values in pairs] if is_record else []
 
 
-def _paragraphs(lines: Sequence[_Line]) -> Iterator[Paragraph]:
+def _paragraphs(lines: Sequence[_Line]) -> Iterator[TextBlock]:
     prose: list[_Line] = []
     item: list[_Line] = []
     width = max((len(line.text) for line in lines), default=0)
@@ -175,16 +175,16 @@ def _begins_item(line: str, item: Sequence[_Line], prose: Sequence[_Line]) -> bo
     return mark is not None and (not prose or bool(item) or not mark[1][0].isdigit() or mark[1][:-1] == "1")
 
 
-def _item(lines: Sequence[_Line]) -> Iterator[Paragraph]:
+def _item(lines: Sequence[_Line]) -> Iterator[TextBlock]:
     if lines:
         text = _in_one_line([line.text for line in lines])
         # a number may be that of a day, which is no mark
         is_day = re.match(r"\d{1,2}\.\s+[^\W\d_]+\.?\s+\d{4}\b", text)
-        yield Paragraph(text if is_day else _ITEM.sub("", text, count=1), lines[0].number, kind="item")
+        yield TextBlock(text if is_day else _ITEM.sub("", text, count=1), lines[0].number, kind="item")
 
 
-def _prose(lines: Sequence[_Line]) -> Iterator[Paragraph]:
-    """The paragraphs of lines: one, if a width broke it; lines that somebody ended stay apart."""
+def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
+    """The paragraphs of lines: one, if a width broke it; lines that were ended by hand stay apart."""
     if not lines:
         return
     width = max(len(line.text) for line in lines)
@@ -199,7 +199,7 @@ def _prose(lines: Sequence[_Line]) -> Iterator[Paragraph]:
             parts.append([line])
     is_apart = len(parts) > 1 and width <= _WIDEST_LINE
     for part in parts:
-        yield Paragraph(_in_one_line([line.text for line in part]), part[0].number, kind="item" if is_apart else "text")
+        yield TextBlock(_in_one_line([line.text for line in part]), part[0].number, kind="item" if is_apart else "text")
 
 
 def _is_sentence(lines: Sequence[_Line]) -> bool:
@@ -239,7 +239,7 @@ def _in_one_line(lines: Sequence[str]) -> str:
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 1 << 16  # characters that tell the delimiter
-_MOST_CELLS = 1_000_000  # of a table, those added to short rows counted: what fits the memory of a small machine
+MOST_CELLS = 1_000_000  # of a table, those added to short rows counted: what fits the memory of a small machine
 _DELIMITER_LINE = re.compile(r'"?sep=(.)"?[ \t;,]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _GROUP = re.compile(r"\d{3}(?:[.,]\d+)?")
 _NO_DELIMITER = "\x1f"
@@ -277,7 +277,7 @@ def _first_rows(text: str, dialect: _Dialect, line: int) -> tuple[list[_Row], in
         for row in _rows(text, dialect, line):
             number += 1
             cells += len(row.cells)
-            if cells <= _MOST_CELLS or not rows:
+            if cells <= MOST_CELLS or not rows:
                 rows.append(row)
     except csv.Error as error:
         if dialect.quotes:  # one that is never closed
@@ -306,10 +306,10 @@ def _reader(text: str, dialect: _Dialect) -> Reader:
 def _table(rows: Sequence[_Row], number: int, caption: str) -> ReadDocument:
     left_out = []
     columns = max(_last_place(row.cells) for row in rows)
-    width = min(columns, _MOST_CELLS)
+    width = min(columns, MOST_CELLS)
     if width < columns:
         left_out.append(f"{columns - width:,} of {columns:,} columns")
-    first = rows[: _MOST_CELLS // width]
+    first = rows[: MOST_CELLS // width]
     if rest := number - len(first):
         left_out.append(f"{rest:,} of {number:,} rows")
     cells = [
@@ -317,7 +317,7 @@ def _table(rows: Sequence[_Row], number: int, caption: str) -> ReadDocument:
     ]
     if len(cells) > 1 and _are_identifiers(cells[0]):
         cells[0] = [words_of_name(name) for name in cells[0]]
-    return ReadDocument("", [Table(cells, caption=caption, lines=[row.line for row in first])], left_out)
+    return ReadDocument("", [TableBlock(cells, caption=caption, lines=[row.line for row in first])], left_out)
 
 
 def _last_place(cells: Sequence[str]) -> int:
@@ -329,7 +329,7 @@ def _are_identifiers(names: Sequence[str]) -> bool:
 
 
 def _without_titles(rows: list[_Row], delimiter: str) -> tuple[str, list[_Row]]:
-    """What stands above the head of a table: a cell alone, or a comment; and the rows from there on."""
+    """Return the lines above the head of a table: a cell alone, or a comment; and the rows from there on."""
     width = _usual_width(rows[:1000])
     titles: list[str] = []
     for place, row in enumerate(rows):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from convinse.documents import texts
-from convinse.documents.model import Heading, Pairs, Paragraph, Table
+from convinse.documents.model import Heading, PairsBlock, TableBlock, TextBlock
 from convinse.documents.records import read_json, read_json_lines, words_of_name
 from convinse.documents.texts import decoded, read_separated, read_text
 from convinse.support.errors import DataError
@@ -52,28 +52,28 @@ WRAPPED = (
 @pytest.mark.parametrize(
     ("text", "blocks"),
     [
-        ("Rules\n\nNo anchor.\n\nUse\n^^^\n\nBy day.", [Heading("Rules", 1, 1), Paragraph("No anchor.", 3), Heading("Use", 2, 5), Paragraph("By day.", 8)]),
-        ("Use\n\"\"\"\nBy day.", [Heading("Use", 2, 1), Paragraph("By day.", 3)]),
-        ("=====\nTitle\n=====\n\nText.", [Heading("Title", 2, 2), Paragraph("Text.", 5)]),
-        ("It rains.\n\nNOTES\n\nIt snows.\n\nEND", [Paragraph("It rains.", 1), Heading("NOTES", 2, 3), Paragraph("It snows.", 5), Paragraph("END", 7)]),
-        ("Buy:\n- rope\n- tar\n  and wax\n1. go\n• x", [Paragraph("Buy:", 1), *(Paragraph(item, line, kind="item") for item, line in (("rope", 2), ("tar and wax", 3), ("go", 5), ("x", 6)))]),
-        ("Name: Ida\nHome town: Bergen\n", [Pairs([("Name", "Ida"), ("Home town", "Bergen")], 1)]),
-        ("Anna: Hello.\nPer: Good day.\nAnna: Bye.", [Paragraph("Anna: Hello.", 1, kind="item"), Paragraph("Per: Good day.", 2, kind="item"), Paragraph("Anna: Bye.", 3, kind="item")]),
-        ("Note: it rains.", [Paragraph("Note: it rains.", 1)]),
-        ("See http://a.example\nand http://b.example for more.", [Paragraph("See http://a.example and http://b.example for more.", 1)]),
-        ("So:\n\n    for (x in y) {\n      go();\n    }\n", [Paragraph("So:", 1), Paragraph("for (x in y) {\n  go();\n}", 3, kind="code")]),
-        ("Title\r\n\r\n        Once upon a time.\r\n", [Heading("Title", 1, 1), Paragraph("Once upon a time.", 3)]),
-        ("Keep at <= 8 °C. A List<String>,\n^1.2 and <none>.", [Paragraph("Keep at <= 8 °C. A List<String>, ^1.2 and <none>.", 1)]),
-        (WRAPPED, [Paragraph("The hall by the harbour was built in 1901 and it has 1 200 lamps. It was the terminal of a well-known line.", 1)]),
-        ("Room 12\n45 seats\nFloor 3\n200 lamps", [Paragraph(text, line, kind="item") for line, text in enumerate(("Room 12", "45 seats", "Floor 3", "200 lamps"), 1)]),
-        ("There are 1\n200 lamps.", [Paragraph("There are 1 200 lamps.", 1)]),
-        ("-5 °C at night.\n\n-----\n\nFine.", [Paragraph("-5 °C at night.", 1), Paragraph("Fine.", 5)]),
-        ("Der Leuchtturm wurde im Hafen gebaut am\n12. März 1901 und steht.", [Paragraph("Der Leuchtturm wurde im Hafen gebaut am 12. März 1901 und steht.", 1)]),
-        ("12. März 1901\n\n2. tar", [Paragraph("12. März 1901", 1, kind="item"), Paragraph("tar", 3, kind="item")]),
-        ("Rope\nAuthor: Ida\nYear: 1901\n\nIt is long.", [Heading("Rope", 1, 1), Pairs([("Author", "Ida"), ("Year", "1901")], 2), Paragraph("It is long.", 5)]),
-        ("It rains.\nHalls\n-----\nIt snows.\n*****\nIt is warm.", [Paragraph("It rains.", 1), Heading("Halls", 2, 2), Paragraph("It snows.", 4), Paragraph("It is warm.", 6)]),
-        (f"{'Never wrapped. ' * 20}\n{'Another line. ' * 20}", [Paragraph(("Never wrapped. " * 20).strip(), 1), Paragraph(("Another line. " * 20).strip(), 2)]),
-        ("So:\n\n    $ pip install x", [Paragraph("So:", 1), Paragraph("$ pip install x", 3, kind="code")]),
+        ("Rules\n\nNo anchor.\n\nUse\n^^^\n\nBy day.", [Heading("Rules", 1, 1), TextBlock("No anchor.", 3), Heading("Use", 2, 5), TextBlock("By day.", 8)]),
+        ("Use\n\"\"\"\nBy day.", [Heading("Use", 2, 1), TextBlock("By day.", 3)]),
+        ("=====\nTitle\n=====\n\nText.", [Heading("Title", 2, 2), TextBlock("Text.", 5)]),
+        ("It rains.\n\nNOTES\n\nIt snows.\n\nEND", [TextBlock("It rains.", 1), Heading("NOTES", 2, 3), TextBlock("It snows.", 5), TextBlock("END", 7)]),
+        ("Buy:\n- rope\n- tar\n  and wax\n1. go\n• x", [TextBlock("Buy:", 1), *(TextBlock(item, line, kind="item") for item, line in (("rope", 2), ("tar and wax", 3), ("go", 5), ("x", 6)))]),
+        ("Name: Ida\nHome town: Bergen\n", [PairsBlock([("Name", "Ida"), ("Home town", "Bergen")], 1)]),
+        ("Anna: Hello.\nPer: Good day.\nAnna: Bye.", [TextBlock("Anna: Hello.", 1, kind="item"), TextBlock("Per: Good day.", 2, kind="item"), TextBlock("Anna: Bye.", 3, kind="item")]),
+        ("Note: it rains.", [TextBlock("Note: it rains.", 1)]),
+        ("See http://a.example\nand http://b.example for more.", [TextBlock("See http://a.example and http://b.example for more.", 1)]),
+        ("So:\n\n    for (x in y) {\n      go();\n    }\n", [TextBlock("So:", 1), TextBlock("for (x in y) {\n  go();\n}", 3, kind="code")]),
+        ("Title\r\n\r\n        Once upon a time.\r\n", [Heading("Title", 1, 1), TextBlock("Once upon a time.", 3)]),
+        ("Keep at <= 8 °C. A List<String>,\n^1.2 and <none>.", [TextBlock("Keep at <= 8 °C. A List<String>, ^1.2 and <none>.", 1)]),
+        (WRAPPED, [TextBlock("The hall by the harbour was built in 1901 and it has 1 200 lamps. It was the terminal of a well-known line.", 1)]),
+        ("Room 12\n45 seats\nFloor 3\n200 lamps", [TextBlock(text, line, kind="item") for line, text in enumerate(("Room 12", "45 seats", "Floor 3", "200 lamps"), 1)]),
+        ("There are 1\n200 lamps.", [TextBlock("There are 1 200 lamps.", 1)]),
+        ("-5 °C at night.\n\n-----\n\nFine.", [TextBlock("-5 °C at night.", 1), TextBlock("Fine.", 5)]),
+        ("Der Leuchtturm wurde im Hafen gebaut am\n12. März 1901 und steht.", [TextBlock("Der Leuchtturm wurde im Hafen gebaut am 12. März 1901 und steht.", 1)]),
+        ("12. März 1901\n\n2. tar", [TextBlock("12. März 1901", 1, kind="item"), TextBlock("tar", 3, kind="item")]),
+        ("Rope\nAuthor: Ida\nYear: 1901\n\nIt is long.", [Heading("Rope", 1, 1), PairsBlock([("Author", "Ida"), ("Year", "1901")], 2), TextBlock("It is long.", 5)]),
+        ("It rains.\nHalls\n-----\nIt snows.\n*****\nIt is warm.", [TextBlock("It rains.", 1), Heading("Halls", 2, 2), TextBlock("It snows.", 4), TextBlock("It is warm.", 6)]),
+        (f"{'Never wrapped. ' * 20}\n{'Another line. ' * 20}", [TextBlock(("Never wrapped. " * 20).strip(), 1), TextBlock(("Another line. " * 20).strip(), 2)]),
+        ("So:\n\n    $ pip install x", [TextBlock("So:", 1), TextBlock("$ pip install x", 3, kind="code")]),
         ("", []),
     ],
 )  # fmt: skip
@@ -112,7 +112,7 @@ SEPARATED = [
 
 @pytest.mark.parametrize(("text", "rows", "lines", "caption"), [case[1:] for case in SEPARATED])
 def test_separated_values_give_a_table(text, rows, lines, caption):
-    assert read_separated(text.encode()).blocks == [Table(rows, caption=caption, lines=lines)]
+    assert read_separated(text.encode()).blocks == [TableBlock(rows, caption=caption, lines=lines)]
 
 
 def test_the_delimiter_is_found_more_often_than_by_the_standard_library():
@@ -130,7 +130,7 @@ def test_the_delimiter_is_found_more_often_than_by_the_standard_library():
 
 
 def test_limits_of_separated_values(monkeypatch):
-    monkeypatch.setattr(texts, "_MOST_CELLS", 6)
+    monkeypatch.setattr(texts, "MOST_CELLS", 6)
     document = read_separated(b"a,b\n1,2\n3,4\n5,6\n7,8\n")
     assert (len(document.blocks[0].rows), document.left_out) == (3, ["2 of 5 rows"])
     document = read_separated(b"1,2,3,4,5,6,7,8")
@@ -141,18 +141,18 @@ def test_limits_of_separated_values(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "blocks"),
     [
-        ('[{"name":"Cod","price":1.50,"size":{"maxLength":1e3}},{"name":"Hake","wild":true,"price":null}]', [Table([["name", "price", "size max length", "wild"], ["Cod", "1.50", "1e3", ""], ["Hake", "", "", "true"]], heads=1)]),
-        ('{"server":{"port":7777,"host":null,"tags":["a","b"]}}', [Pairs([("server port", "7777"), ("server tags", "a, b")])]),
-        ('{"dependencies":{"wheel":"^1.2","axle":"<= 5.0"}}', [Pairs([("dependencies wheel", "^1.2"), ("dependencies axle", "<= 5.0")])]),
-        ('{"year":2020,"shipList":[{"id":1},{"id":2}]}', [Pairs([("year", "2020")]), Heading("ship list", 2), Table([["id"], ["1"], ["2"]], heads=1)]),
-        ('{"a":{"b":[{"x":12345678901234567890123}]}}', [Heading("a b", 2), Table([["x"], ["12345678901234567890123"]], heads=1)]),
-        ('[["a","b"],[1,2.0]]', [Table([["a", "b"], ["1", "2.0"]])]),
-        ('["a",2]', [Paragraph("a", kind="item"), Paragraph("2", kind="item")]),
-        ('"a"', [Paragraph("a")]),
+        ('[{"name":"Cod","price":1.50,"size":{"maxLength":1e3}},{"name":"Hake","wild":true,"price":null}]', [TableBlock([["name", "price", "size max length", "wild"], ["Cod", "1.50", "1e3", ""], ["Hake", "", "", "true"]], heads=1)]),
+        ('{"server":{"port":7777,"host":null,"tags":["a","b"]}}', [PairsBlock([("server port", "7777"), ("server tags", "a, b")])]),
+        ('{"dependencies":{"wheel":"^1.2","axle":"<= 5.0"}}', [PairsBlock([("dependencies wheel", "^1.2"), ("dependencies axle", "<= 5.0")])]),
+        ('{"year":2020,"shipList":[{"id":1},{"id":2}]}', [PairsBlock([("year", "2020")]), Heading("ship list", 2), TableBlock([["id"], ["1"], ["2"]], heads=1)]),
+        ('{"a":{"b":[{"x":12345678901234567890123}]}}', [Heading("a b", 2), TableBlock([["x"], ["12345678901234567890123"]], heads=1)]),
+        ('[["a","b"],[1,2.0]]', [TableBlock([["a", "b"], ["1", "2.0"]])]),
+        ('["a",2]', [TextBlock("a", kind="item"), TextBlock("2", kind="item")]),
+        ('"a"', [TextBlock("a")]),
         ("[]", []),
         ("{}", []),
-        ('{"a":1}\n{"a":2}', [Table([["a"], ["1"], ["2"]], heads=1, lines=[0, 1, 2])]),
-        (json.dumps([{"id": 7, "title": "Tides", "text": "High. " * 60}]), [Heading("Tides", 2), Pairs([("id", "7"), ("title", "Tides")]), Paragraph(("High. " * 60).strip())]),
+        ('{"a":1}\n{"a":2}', [TableBlock([["a"], ["1"], ["2"]], heads=1, lines=[0, 1, 2])]),
+        (json.dumps([{"id": 7, "title": "Tides", "text": "High. " * 60}]), [Heading("Tides", 2), PairsBlock([("id", "7"), ("title", "Tides")]), TextBlock(("High. " * 60).strip())]),
     ],
 )  # fmt: skip
 def test_json_gives_blocks(text, blocks):
@@ -161,13 +161,13 @@ def test_json_gives_blocks(text, blocks):
 
 def test_json_lines_have_lines():
     assert read_json_lines(b'{"a":"x"}\n\n{"a":"y\xe2\x80\xa8z"}\n').blocks == [
-        Table([["a"], ["x"], ["y\u2028z"]], heads=1, lines=[0, 1, 3])
+        TableBlock([["a"], ["x"], ["y\u2028z"]], heads=1, lines=[0, 1, 3])
     ]
     long = [json.dumps({"name": name, "text": "long " * 50}) for name in "AB"]
     places = [(type(block), block.line) for block in read_json_lines("\n".join(long).encode()).blocks]
-    assert places == [(kind, line) for line in (1, 2) for kind in (Heading, Pairs, Paragraph)]
+    assert places == [(kind, line) for line in (1, 2) for kind in (Heading, PairsBlock, TextBlock)]
     sparse = "\n".join(json.dumps({f"k{number}": number}) for number in range(999))
-    assert read_json_lines(sparse.encode()).blocks[998] == Pairs([("k998", "998")], 999)
+    assert read_json_lines(sparse.encode()).blocks[998] == PairsBlock([("k998", "998")], 999)
 
 
 @pytest.mark.parametrize(
