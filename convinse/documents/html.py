@@ -31,6 +31,7 @@ _BLOCKS = ", ".join(sorted(BLOCKS))
 _POWER = re.compile(r"[-+−–]?[0-9]+")
 _UNIT = re.compile(r"(?:^|[\s0-9])(?:[kcmdµn]?m|ft|in|yd|mi|s|h)$")  # a unit that may have a power: m², km², s⁻¹
 _INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad")
+_FIELD = re.compile(r"([^\W\d_][^:]{0,39}):\s+(\S.*)")
 _ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)\S+")
 
 
@@ -80,10 +81,10 @@ def html_blocks(node: LexborNode) -> Iterator[Block]:
         elif tag in ("p", "li", "blockquote") and not child.css_first(_BLOCKS):
             inner = _InlineWords()
             inner.walk(child)
-            yield from inner.paragraph("item" if tag == "li" else "text")
+            yield from inner.lines("item" if tag == "li" else "text")
         else:
             yield from html_blocks(child)
-    yield from beside.paragraph()
+    yield from beside.lines("text")
 
 
 def words_of(node: LexborNode) -> str:
@@ -138,6 +139,19 @@ class _InlineWords:
         else:
             self._pieces.append(" ")
             self.walk(node)
+
+    def lines(self, kind: str) -> Iterator[Block]:
+        """Yield names with their values, if line breaks part such lines, and the rest; else one paragraph."""
+        lines = [" ".join(line.split()) for line in "".join(self._pieces).split("\n")]
+        pairs = [match for line in lines if (match := _FIELD.fullmatch(line))]
+        if len(pairs) < 2 or 2 * len(pairs) < len(lines):
+            yield from self.paragraph(kind)
+            return
+        for line in lines:
+            if match := _FIELD.fullmatch(line):
+                yield PairsBlock([(match[1], match[2])])
+            elif line:
+                yield TextBlock(line)
 
     def paragraph(self, kind: str = "text") -> Iterator[TextBlock]:
         if text := self.text:
