@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import hashlib
 import logging
+import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from .arguments import Commands, configured
 from .output import say_next
-from .tables import print_pairs
+from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -24,13 +26,15 @@ _FAULTS_SHOWN = 20
 
 
 def add(commands: Commands) -> None:
-    """Add `index`."""
+    """Add `index` and `files`."""
     sub = commands.add(
         "index", _index, "files and folders to ask about into an index, which is brought up to date if it exists",
         "the index is as it was before",
     )  # fmt: skip
     sub.add_argument("paths", nargs="+", metavar="PATH", help="files and folders")
     sub.add_argument("--output", required=True, metavar="DIR", help="the folder of the index")
+    files = commands.add("files", _files, "what is read of files and folders, and what is not", "nothing is lost")
+    files.add_argument("paths", nargs="+", metavar="PATH", help="files and folders, or the index of some")
     sub.add_argument("--vectors", default=_MODEL, metavar="MODEL", help=f"the bi-encoder (default {_MODEL})")
 
 
@@ -56,24 +60,69 @@ def configured_over(options: argparse.Namespace) -> Config:
         if options.with_kb:
             raise ConfigError("--with-kb belongs to --over PATH; give that, too")
         return configured(options)
-    from ..documents.index import FILE, settings_over
-    from ..support.checksums import users_cache
+    from ..documents.index import settings_over
 
     paths = [Path(path).expanduser() for path in options.over]
-    if len(paths) == 1 and (paths[0] / FILE).is_file():
-        folder = paths[0]
-    else:
-        cache = users_cache()
-        if cache is None:
-            raise ConfigError("--over: no cache folder; make an index with convinse index, and name its folder")
-        names = "\0".join(str(path.resolve()) for path in paths)
-        folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        config = configured(options)
-        _report(update_index(folder, paths, config.evs_bi_encoder or _MODEL, options.quiet))
+    folder, done = _index_over(paths, configured(options).evs_bi_encoder or _MODEL, options.quiet)
+    if done is not None:
+        _report(done)
+        _tell_left_out(done, options.over)
     settings: dict[str, Any] = settings_over(folder)
     if options.with_kb or options.config == _LIVE:
         settings = {"ers_documents": str(folder)}
     return configured(options, **settings, name=paths[0].resolve().name)
+
+
+def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, Updated | None]:
+    """Return the index of paths, brought up to date in the user's cache, or the folder that is an index itself."""
+    from ..documents.index import FILE
+    from ..support.checksums import users_cache
+
+    if len(paths) == 1 and (paths[0] / FILE).is_file():
+        return paths[0], None
+    cache = users_cache()
+    if cache is None:
+        raise ConfigError("--over: no cache folder; make an index with convinse index, and name its folder")
+    names = "\0".join(str(path.resolve()) for path in paths)
+    folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return folder, update_index(folder, paths, model, quiet)
+
+
+def _tell_left_out(done: Updated, paths: list[str]) -> None:
+    """Say in one line what of the files was not read, if anything: answers are from the rest."""
+    parts = [f"{number:,} {reason}" for reason, number in sorted(done.left_out.items()) if "hidden" not in reason]
+    if done.faults:
+        parts.insert(0, f"{len(done.faults):,} that cannot be read")
+    if done.in_part:
+        parts.append(f"{done.in_part:,} in part")
+    if parts:
+        shown = " ".join(map(shlex.quote, paths))
+        LOGGER.warning(
+            "%d files are read; not read: %s (convinse files %s lists them)",
+            done.counts["pages"],
+            ", ".join(parts),
+            shown,
+        )
+
+
+def _files(options: argparse.Namespace) -> int:
+    from ..documents.index import DocumentIndex
+
+    folder, done = _index_over([Path(path).expanduser() for path in options.paths], _MODEL, options.quiet)
+    with closing(DocumentIndex(folder)) as index:
+        rows = [
+            (
+                file.name,
+                file.title,
+                *(f"{file.counts[source]:,}" for source in ("text", "table", "info")),
+                file.fault or file.left_out,
+            )
+            for file in index.files()
+        ]
+    print_rows(None, ("file", "title", "passages", "rows", "values", "not read"), rows)
+    if done is not None:
+        print_pairs(None, {why: f"{number:,}" for why, number in sorted(done.left_out.items())})
+    return 0
 
 
 def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:

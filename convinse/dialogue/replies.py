@@ -36,7 +36,7 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
         return f"Ask a question{examples}. Then ask on (“when was she born?”), “why?”, “are you sure?”, or say what you meant."
     if act == "sources":
         if resources.documents is not None:
-            files = [name for name, fault in resources.documents.files() if not fault]
+            files = [file.name for file in resources.documents.files() if not file.fault]
             more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
             return f"Answers are from your files: {', '.join(files[:_SHOWN])}{more}."
         live = ", looked up when you ask" if resources.kb.is_live else ""

@@ -1,36 +1,30 @@
-"""Turns a document's HTML into evidences: passages below headings, rows of tables, pairs of names and values."""
+"""Turns the blocks of a document into evidences: passages below headings, rows of tables, pairs of names and values."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..records.evidence import Citation, Entity, Evidence, Mention
 from ..records.literals import FIRST_DOCUMENT_ITEM
 from ..support.limits import MOST_PAGE_TEXT
-from ..wikipedia.document import PageElement, cut_deep, is_infobox, parse_html
-from ..wikipedia.flatten import BLOCKS, flatten
-from ..wikipedia.infobox import attributes
 from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
-from ..wikipedia.snippets import Link, Part, Snippet
-from ..wikipedia.tables import rows
-from .readers import ReadDocument
+from ..wikipedia.snippets import Link, Part, Snippet, TableRow
+from ..wikipedia.tables import row_snippets
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .tables import data_rows, grid_of
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 1  # raised when the same file gives other evidences
+FORMAT = 2  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
 _LONGEST_NAME = 60  # characters of the subject of a row
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_BLOCKS = ", ".join(sorted(BLOCKS))
-_LEFT_OUT = frozenset("nav head form select".split())
+_LONGEST_PATH = 100  # characters of the headings before an evidence; the nearest one is always there
 
 
 class NamedThing(NamedTuple):
@@ -56,30 +50,30 @@ def item_id(*path: str) -> str:
 def title_of(name: str, document: ReadDocument) -> str:
     """Return the title of a document: from its metadata, its first heading or the name of its file."""
     stem = PurePosixPath(name).stem
-    first = None if document.title else LexborHTMLParser(document.html).css_first("h1, h2, h3, p, li, td")
-    title = first.text() if first is not None and first.tag == "h1" else document.title
+    first = document.blocks[0] if document.blocks else None
+    heading = first.text if isinstance(first, Heading) and first.level == 1 else ""
+    title = document.title or heading
     return " ".join(title.split())[:_LONGEST_LEAD] or stem.replace("_", " ").replace("-", " ").strip() or name
 
 
 def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
     """Return the evidences of a document; citations have the `name` of its file."""
-    document = document._replace(html=cut_deep(document.html))
     cutting = _Cutting(title_of(name, document))
+    pieces: list[_Placed] = []
     size = 0
-    for placed in cutting.walk(parse_html(document.html)):
+    for placed in cutting.walk(document.blocks):
         size += len(placed.snippet.text)
         if size > MOST_PAGE_TEXT:
             LOGGER.warning("%.100s: gives more than %d characters; the rest is left out", name, MOST_PAGE_TEXT)
             break
-        cutting.pieces.append(placed)
+        pieces.append(placed)
     item: Entity = {"id": item_id(name), "label": cutting.title}
     path = PurePosixPath(name)
     things = {item["id"]: NamedThing(item, (cutting.title, path.stem, path.name))}
-    targets = (link.target for placed in cutting.pieces for link in placed.snippet.links)
+    targets = (link.target for placed in pieces for link in placed.snippet.links)
     subjects = {target: Entity(id=item_id(name, "row", target), label=target) for target in targets}
-    snippets = tuple(placed.snippet for placed in cutting.pieces)
-    evidences = page_evidences(Page(cutting.title, snippets), item, subjects)
-    for evidence, placed in zip(evidences, cutting.pieces, strict=True):
+    evidences = page_evidences(Page(cutting.title, tuple(placed.snippet for placed in pieces)), item, subjects)
+    for evidence, placed in zip(evidences, pieces, strict=True):
         _place(evidence, name, placed, things)
     for entity in subjects.values():
         things.setdefault(entity["id"], NamedThing(entity, (entity["label"],)))
@@ -101,111 +95,114 @@ def _place(evidence: Evidence, name: str, placed: _Placed, things: dict[str, Nam
     if placed.page:
         place["page"] = placed.page
     evidence["citation"] = place
-    if not placed.headings:
-        return
-    heading = placed.headings[-1]
-    section: Entity = {"id": item_id(name, *placed.headings), "label": heading}
-    things.setdefault(section["id"], NamedThing(section, (heading,)))
     start = evidence["mentions"][0]["end"] + 2 if evidence["mentions"] else 0
-    if evidence["evidence_text"].startswith(heading, start):
-        behind = [mention for mention in evidence["mentions"][1:] if mention["start"] >= start + len(heading)]
-        named = Mention(start=start, end=start + len(heading), id=section["id"])
-        evidence["mentions"] = [evidence["mentions"][0], named, *behind]
-        evidence["wikidata_entities"].insert(1, section)
-        evidence["disambiguations"].insert(1, [heading, section["id"]])
+    for depth, heading in enumerate(placed.headings, 1):
+        section: Entity = {"id": item_id(name, *placed.headings[:depth]), "label": heading}
+        things.setdefault(section["id"], NamedThing(section, (heading,)))
+        if not evidence["evidence_text"].startswith(heading, start):  # no room in the text
+            continue
+        end = start + len(heading)
+        before = [mention for mention in evidence["mentions"] if mention["end"] <= start]
+        behind = [mention for mention in evidence["mentions"] if mention["start"] >= end]
+        evidence["mentions"] = [*before, Mention(start=start, end=end, id=section["id"]), *behind]
+        evidence["wikidata_entities"].insert(len(before), section)
+        evidence["disambiguations"].insert(len(before), [heading, section["id"]])
+        start = end + 2
 
 
 class _Cutting:
-    """Cuts a document into snippets that begin with the title and the heading above."""
+    """Cuts a document into snippets that begin with its title and the headings above them."""
 
     def __init__(self, title: str) -> None:
         self.title = name_in(title)
-        self.pieces: list[_Placed] = []
         self._headings: list[tuple[int, str]] = []  # level and text
-        self._line = self._page = 0
+        self._is_bare = False  # nothing stands below the last heading yet
+        self._place_of_heading = 0, 0  # its line and page
         self._tables = itertools.count()
+
+    def walk(self, blocks: Iterable[Block]) -> Iterator[_Placed]:
+        """Yield the snippets of blocks."""
+        for block in blocks:
+            if isinstance(block, Heading):
+                heading = " ".join(block.text.split())[:_LONGEST_LEAD]
+                if self._headings and self._is_bare and self._headings[-1][0] >= block.level:
+                    yield self._bare_heading()
+                self._headings = [above for above in self._headings if above[0] < block.level]
+                if heading and heading != self.title:
+                    self._headings.append((block.level, heading))
+                    self._is_bare, self._place_of_heading = True, (block.line, block.page)
+                continue
+            self._is_bare = False
+            if isinstance(block, TableBlock):
+                yield from self._table(block)
+            elif isinstance(block, PairsBlock):
+                yield from self._pairs(block)
+            else:
+                yield from self._paragraph(block)
+        if self._headings and self._is_bare:
+            yield self._bare_heading()
+
+    def _bare_heading(self) -> _Placed:
+        """Return the last heading as a passage: nothing stands below it, so it says something by itself."""
+        return self._placed(Snippet(self._lead.removesuffix(", ")[:_LONGEST], (), "text"), *self._place_of_heading)
+
+    @property
+    def _above(self) -> tuple[str, ...]:
+        """The headings above, the nearest last, as many as have room."""
+        chosen: list[str] = []
+        for _, heading in reversed(self._headings):
+            if chosen and sum(map(len, chosen)) + len(heading) > _LONGEST_PATH:
+                break
+            chosen.insert(0, heading)
+        return tuple(chosen)
 
     @property
     def _lead(self) -> str:
-        heading = self._headings[-1][1] if self._headings else ""
-        return ", ".join(dict.fromkeys(part for part in (self.title, heading) if part)) + ", "
+        return ", ".join(dict.fromkeys(part for part in (self.title, *self._above) if part)) + ", "
 
-    def walk(self, node: LexborNode) -> Iterator[_Placed]:
-        """Return the snippets below a node, in reading order; words beside blocks are paragraphs."""
-        beside: list[str] = []
-        for child in node.iter(include_text=True):
-            tag = str(child.tag)
-            if tag == "-text" or not (tag in BLOCKS or child.css_first(_BLOCKS)):
-                beside.append((child.text_content if tag == "-text" else child.text()) or "")
-                continue
-            yield from self._paragraph(" ".join("".join(beside).split()))
-            beside.clear()
-            placed = child.css_first("[data-line]") if tag == "pre" else child
-            self._line = int((placed is not None and placed.attributes.get("data-line")) or self._line)
-            self._page = int(child.attributes.get("data-page") or self._page)
-            if tag in _HEADINGS:
-                level, heading = int(tag[1]), flatten(child, "text").text[:_LONGEST_LEAD]
-                self._headings = [above for above in self._headings if above[0] < level]
-                if heading and heading != self.title:
-                    self._headings.append((level, heading))
-            elif tag == "table":
-                yield from self._table(child)
-            elif tag == "dl":
-                yield from self._definitions(child)
-            elif tag in ("p", "pre"):
-                yield from self._paragraph(flatten(child, "text").cleaned().text)
-            elif tag not in _LEFT_OUT:
-                yield from self.walk(child)
-        yield from self._paragraph(" ".join("".join(beside).split()))
+    def _placed(self, snippet: Snippet, line: int, page: int) -> _Placed:
+        return _Placed(snippet, tuple(heading for _, heading in self._headings), line, page)
 
-    def _placed(self, snippet: Snippet) -> _Placed:
-        return _Placed(snippet, tuple(heading for _, heading in self._headings), self._line, self._page)
-
-    def _paragraph(self, text: str) -> Iterator[_Placed]:
-        """Return the sentences of a paragraph, joined into passages."""
-        lead, passage = self._lead, ""
+    def _paragraph(self, block: TextBlock) -> Iterator[_Placed]:
+        """Yield the sentences of a paragraph, joined into passages, and the addresses that it links to."""
+        text, lead, passage = " ".join(block.text.split()), self._lead, ""
         most = _LONGEST - len(lead)
         for start, end in sentence_places(text):
             for piece in _pieces(text[start:end], most):
                 if passage and len(passage) + len(piece) + 1 > min(_PASSAGE, most):
-                    yield self._placed(Snippet(lead + passage, (), "text"))
+                    yield self._placed(Snippet(lead + passage, (), "text"), block.line, block.page)
                     passage = ""
                 passage = f"{passage} {piece}".strip()
         if any(map(str.isalnum, passage)):
-            yield self._placed(Snippet(lead + passage, (), "text"))
+            yield self._placed(Snippet(lead + passage, (), "text"), block.line, block.page)
+        addresses = [(words, address) for words, address in block.links if address.removeprefix("mailto:") != words]
+        yield from self._pairs(
+            PairsBlock([(f"{words}, address", address) for words, address in addresses], block.line, block.page)
+        )
 
-    def _table(self, node: LexborNode) -> Iterator[_Placed]:
+    def _table(self, block: TableBlock) -> Iterator[_Placed]:
         section = self._headings[-1][1] if self._headings else ""
-        if is_infobox(node):
-            yield from map(self._placed, attributes(PageElement("infobox", node, section), self.title))
-        elif len(node.css("table")) > 1 or node.attributes.get("role") == "presentation":
-            yield from self.walk(node)
-        else:
-            snippets = list(rows(PageElement("table", node, section), self.title, _LONGEST, next(self._tables)))
-            lines = [int(row.attributes.get("data-line") or 0) for row in node.css("tr") if row.css_first("td")]
-            number = max((snippet.row.number for snippet in snippets if snippet.row is not None), default=-1) + 1
-            headers = len(lines) - number  # before the rows of data
-            for snippet in snippets:
-                line = lines[headers + snippet.row.number] if snippet.row is not None and headers >= 0 else 0
-                links: tuple[Link, ...] = ()  # on the subject of the row: its first cell of words
-                for part in snippet.parts:
-                    text = snippet.text[part.start : part.end]
-                    if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
-                        links = (Link(part.start, part.end, text),)
-                        break
-                yield self._placed(snippet._replace(links=links))._replace(line=line or self._line)
+        about = TableRow(block.caption, section, "", next(self._tables), 0)
+        table, headed = grid_of(block)
+        lines = [block.lines[number] for number in data_rows(table, headed)] if block.lines else []
+        title = ", ".join(dict.fromkeys(part for part in (self.title, *self._above[:-1]) if part))
+        for snippet in row_snippets(table, headed, title, about, _LONGEST):
+            links: tuple[Link, ...] = ()  # on the subject of the row: its first cell of words
+            for part in snippet.parts:
+                text = snippet.text[part.start : part.end]
+                if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
+                    links = (Link(part.start, part.end, text),)
+                    break
+            number = snippet.row.number if snippet.row is not None else len(lines)
+            line = lines[number] if number < len(lines) else 0
+            yield self._placed(snippet._replace(links=links), line, block.page)
 
-    def _definitions(self, node: LexborNode) -> Iterator[_Placed]:
-        term = ""
-        for child in node.css("dt, dd"):
-            value = flatten(child, "text").cleaned().text
-            if child.tag == "dt":
-                term = value.rstrip(": ")
-            elif value:
-                lead = f"{self._lead}{term}, " if term else self._lead
-                for piece in _pieces(value, max(_PASSAGE - len(term), 80)):
-                    part = Part(len(lead), len(lead) + len(piece))
-                    yield self._placed(Snippet(lead + piece, (), "info", (part,), path=(term,)))
+    def _pairs(self, block: PairsBlock) -> Iterator[_Placed]:
+        for name, value in block.pairs:
+            lead = f"{self._lead}{name}, " if name else self._lead
+            for piece in _pieces(" ".join(value.split()), max(_PASSAGE - len(name), 80)):
+                part = Part(len(lead), len(lead) + len(piece))
+                yield self._placed(Snippet(lead + piece, (), "info", (part,), path=(name,)), block.line, block.page)
 
 
 def _pieces(text: str, most: int) -> Iterator[str]:

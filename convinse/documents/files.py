@@ -12,13 +12,16 @@ from pathspec import GitIgnoreSpec
 
 from ..support.errors import DataError, unreadable
 from ..support.limits import LARGEST_DOCUMENT, MOST_DOCUMENTS
-from .readers import READERS
+from .readers import reader_of
 
 _IGNORE_FILES = (".gitignore", ".ignore")
 
 
 class FoundFile(NamedTuple):
-    """A file to read; `name` is its path from the requested folder, with the name of that folder."""
+    """A file to read; `name` is its path from the requested folder, with the name of that folder.
+
+    Of requested folders with equal names it begins with as many folders above them as tell them apart.
+    """
 
     path: Path
     name: str
@@ -33,18 +36,19 @@ def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
     """
     files: dict[str, FoundFile] = {}
     left_out: Counter[str] = Counter()
+    wholes = []
     for requested in paths:
-        whole = requested.expanduser().resolve()
+        wholes.append(requested.expanduser().resolve())
         try:
-            whole.stat()
+            wholes[-1].stat()
         except OSError as error:
             raise unreadable(requested, error) from None
+    for requested, whole in zip(paths, wholes, strict=True):
+        above = _telling_apart(whole, wholes)
         for path in [whole] if whole.is_file() else _below(whole, left_out):
-            name = path.relative_to(whole.parent).as_posix()
+            name = path.relative_to(above).as_posix()
             if reason := _reason_against(path):
                 left_out[reason] += 1
-            elif name in files and files[name].path != path:
-                left_out["of the same name as another"] += 1
             else:
                 state = path.stat()
                 files[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
@@ -53,11 +57,20 @@ def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
     return [files[name] for name in sorted(files)], left_out
 
 
+def _telling_apart(whole: Path, wholes: Iterable[Path]) -> Path:
+    """Return the folder from which the name of a requested path is told, so that no other requested path has the same."""
+    others = {other.parts for other in wholes} - {whole.parts}
+    length = 1
+    while length < len(whole.parts) and any(other[-length:] == whole.parts[-length:] for other in others):
+        length += 1
+    return whole.parents[length - 1] if length <= len(whole.parents) else whole.parent
+
+
 def _reason_against(path: Path) -> str:
     try:
         if not path.is_file():
             return "that are not files"
-        if path.suffix.lower() not in READERS:
+        if reader_of(path.name) is None:
             return "of kinds that are not read"
         return "that are too large" if path.stat().st_size > LARGEST_DOCUMENT else ""
     except OSError:

@@ -15,7 +15,7 @@ import msgspec
 
 from ..config import NO_KB
 from ..records.evidence import Evidence
-from ..support.errors import DataError, DependencyError, IndexFileError, one_line
+from ..support.errors import DataError, IndexFileError, one_line
 from ..support.files import writing_to
 from ..support.progress import Advance, progress
 from ..wikipedia.dump import WikipediaDump
@@ -30,7 +30,7 @@ FILE = "documents.db"
 _TABLES = """
 CREATE TABLE file (
     name TEXT PRIMARY KEY, page INTEGER NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, sha256 TEXT NOT NULL,
-    digest TEXT NOT NULL, counts TEXT NOT NULL, fault TEXT NOT NULL
+    digest TEXT NOT NULL, counts TEXT NOT NULL, fault TEXT NOT NULL, title TEXT NOT NULL, left_out TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE named (page INTEGER NOT NULL, item TEXT NOT NULL, names TEXT NOT NULL);
 CREATE INDEX named_page ON named (page);
@@ -61,17 +61,31 @@ class DocumentIndex(WikipediaDump):
 
     def sizes(self) -> dict[str, int]:
         """See the base class."""
-        return {"files": sum(not fault for _, fault in self.files())}
+        return {"files": sum(not file.fault for file in self.files())}
 
-    def files(self) -> list[tuple[str, str]]:
-        """Return the names of all files, each with its fault; an empty string for a file that was read."""
-        return self._select("name, fault FROM file ORDER BY name")
+    def files(self) -> list[ListedFile]:
+        """Return what was read of each file, by its name."""
+        rows = self._select("name, title, counts, left_out, fault FROM file ORDER BY name")
+        return [
+            ListedFile(name, title, Counter(msgspec.json.decode(counts)), left_out, fault)
+            for name, title, counts, left_out, fault in rows
+        ]
 
-    def _select(self, selection: str) -> list[tuple[str, str]]:
+    def _select(self, selection: str) -> list[Any]:
         try:
             return self._connection.execute(f"SELECT {selection}").fetchall()
         except sqlite3.Error as error:
             raise IndexFileError(f"{self.path}: cannot be read ({one_line(error)}); build it again") from None
+
+
+class ListedFile(NamedTuple):
+    """A file as it was read: its evidences by source; `left_out` says what was not read, `fault` why nothing was."""
+
+    name: str
+    title: str
+    counts: Counter[str]
+    left_out: str
+    fault: str
 
 
 class Updated(NamedTuple):
@@ -84,6 +98,7 @@ class Updated(NamedTuple):
     faults: dict[str, str]  # of files that could not be read
     left_out: Counter[str]
     counts: Counter[str]  # evidences by source, and `pages`
+    in_part: int  # files of which something was left out
 
 
 def settings_over(folder: Path) -> dict[str, Any]:
@@ -144,6 +159,7 @@ class _New(NamedTuple):
     sha256: str
     evidences: list[Evidence]
     named: list[NamedThing]
+    left_out: str
 
 
 class _Change:
@@ -181,11 +197,12 @@ class _Change:
             total += int(digest, 16)
             counts.update(msgspec.json.decode(of_file))
         self._faults.update(self._connection.execute("SELECT name, fault FROM file WHERE fault != ''"))
+        (in_part,) = self._connection.execute("SELECT count(*) FROM file WHERE left_out != ''").fetchone()
         if self._connection.total_changes:  # without changes a running server need not open it again
             write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
         return Updated(
             counted["added"], counted["changed"], counted["removed"], counted["unchanged"],
-            dict(sorted(self._faults.items())), Counter(), counts,
+            dict(sorted(self._faults.items())), Counter(), counts, in_part,
         )  # fmt: skip
 
     def _take(self, file: FoundFile) -> str:
@@ -198,15 +215,16 @@ class _Change:
             if stored is not None and stored.sha256 == digest:
                 self._connection.execute("UPDATE file SET modified = ? WHERE name = ?", (file.modified, file.name))
                 return "unchanged"
-            evidences, named = document_evidences(file.name, read_document(file.name, data))
-        except (DataError, DependencyError, OSError) as error:
+            document = read_document(file.name, data)
+            evidences, named = document_evidences(file.name, document)
+        except (DataError, OSError) as error:
             self._remove(file.name)
             if isinstance(error, DataError):
                 self._insert(file, 0, digest, "", "{}", one_line(error))
             else:  # not stored: the next update reads the file again
                 self._faults[file.name] = one_line(error)
             return "faulty"
-        self._new.append(_New(file, digest, evidences, named))
+        self._new.append(_New(file, digest, evidences, named, "; ".join(document.left_out)))
         if sum(len(new.evidences) for new in self._new) >= _TOGETHER:
             self._write()
         return "added" if stored is None else "changed"
@@ -220,18 +238,28 @@ class _Change:
             # the same row after any sequence of updates
             pages.append(pack(item, new.evidences)._replace(row=int(item[1:])))
         put_pages(self._connection, pages, self._embedding)
-        for (file, digest, _, named), page in zip(self._new, pages, strict=True):
+        for (file, digest, _, named, left_out), page in zip(self._new, pages, strict=True):
             things = (
                 (page.row, entity["id"], msgspec.json.encode([entity["label"], *names])) for entity, names in named
             )
             self._connection.executemany("INSERT INTO named VALUES (?, ?, ?)", things)
             counts = msgspec.json.encode(page.counts).decode()
-            self._insert(file, page.row, digest, f"{page.digest:064x}", counts, "")
+            self._insert(file, page.row, digest, f"{page.digest:064x}", counts, "", named[0].entity["label"], left_out)
         self._new.clear()
 
-    def _insert(self, file: FoundFile, page: int, sha256: str, digest: str, counts: str, fault: str) -> None:
-        values = file.name, page, file.size, file.modified, sha256, digest, counts, fault
-        self._connection.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+    def _insert(
+        self,
+        file: FoundFile,
+        page: int,
+        sha256: str,
+        digest: str,
+        counts: str,
+        fault: str,
+        title: str = "",
+        left_out: str = "",
+    ) -> None:
+        values = file.name, page, file.size, file.modified, sha256, digest, counts, fault, title, left_out
+        self._connection.execute(f"INSERT INTO file VALUES ({', '.join('?' * len(values))})", values)
 
     def _remove(self, name: str) -> None:
         stored = self._stored.pop(name, None)

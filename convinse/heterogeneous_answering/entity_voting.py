@@ -78,7 +78,7 @@ class EntityVoting(HeterogeneousAnswering):
         """Return the candidates of a question with their features."""
 
         def fit(entity: Entity) -> float:
-            return question.fit(number_in_words(entity, question.language)) or _MIN_FIT
+            return question.fit(question.as_asked(number_in_words(entity, question.language))) or _MIN_FIT
 
         read = read_answers(spans, question.evidences, question.shares, fit)
         candidates = find_candidates(question, read, computed_answers(question))

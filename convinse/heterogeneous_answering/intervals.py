@@ -54,6 +54,8 @@ def _dated_values(question: Question) -> _Groups:
                 label = PropertyLabel(evidence["attribute"]["path"][-1] if "attribute" in evidence else "")
                 literals = find_literals(read.text[part.start : part.end])
                 stated = [literal.entity for literal in literals if is_date(literal.entity["id"])]
+                if not stated:  # the period is that of the name: "2019–2021, Norvia"
+                    continue
                 start, end = stated[0], None if part.period.is_open else stated[-1]
             values = [value for value in values if value["id"] != part.group[0]]
             if len(values) == 1:
@@ -72,7 +74,7 @@ def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
         for dated in group if boundary is not Boundary.ANY else ():
             date = dated.start if is_start else dated.end
             if date is not None and {subject, dated.value["id"]} <= about:
-                results.append(Computed(question.in_year(date), "interval", (dated.place,), rivals=places))
+                results.append(Computed(question.as_asked(date), "interval", (dated.place,), rivals=places))
     return results
 
 

@@ -42,7 +42,7 @@ class MergedCandidates:
     def candidate(self, entity: Entity) -> EntityCandidate:
         """Return the candidate of an entity: that of another name for the same, else a new one."""
         if is_known(entity):
-            entity = in_scale(self._question.in_year(entity), self._scale)
+            entity = in_scale(self._question.as_asked(entity), self._scale)
         elif (number := number_in_words(entity, self._question.language)) is not entity:
             entity = in_scale(number, self._scale)
         if is_known(entity):

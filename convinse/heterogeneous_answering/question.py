@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +14,11 @@ from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.property_names import PropertyNames
 from ..language.read_evidence import ReadEvidence
+from ..language.word_lists import WordSet
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, question_items
 from ..records.evidence_structure import structured
-from ..records.literals import is_date, is_item, is_known, year_of, years_of
+from ..records.literals import is_date, is_item, is_known, number_entity, year_of, years_of
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
 from ..resources import Resources
@@ -24,6 +26,7 @@ from ..wikipedia.pages import Pages
 
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
+_NOUN = re.compile(r" (?:[^\W\d_]+[ -]?){1,2}")  # one or two words behind a number
 _CLASS_WEIGHT = 0.2  # factor of the fit of a class if the question expects a thing
 
 
@@ -70,10 +73,34 @@ class Question:
         best = max(scores, default=0.0)
         return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]
 
-    def in_year(self, entity: Entity) -> Entity:
-        """Return the year of a date if the question asks for a year; else the entity."""
-        is_year = self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.in_full)
-        return year_of(entity["id"]) if is_year and is_date(entity["id"]) and years_of(entity) == 1 else entity
+    def as_asked(self, entity: Entity) -> Entity:
+        """Return the year of a date if the question asks for a year, and the number of a year that is a count; else the entity."""
+        if not is_date(entity["id"]) or years_of(entity) != 1:
+            return entity
+        if self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.in_full):
+            return year_of(entity["id"])
+        return number_entity(entity["label"]) if entity["label"] in self._counts else entity
+
+    @cached_property
+    def _counts(self) -> frozenset[str]:
+        """Numbers that look like years and answer a question for a number: "1450 seats", or 1950 below "pupils"."""
+        if self.expected.kind != "number":
+            return frozenset()
+        words = self.language.properties.keywords(self.in_full)
+        return frozenset(
+            label
+            for evidence in self.evidences
+            for start, end in evidence.years
+            if (label := evidence.text[start:end]) and self._counts_there(evidence, start, end, words)
+        )
+
+    def _counts_there(self, evidence: ReadEvidence, start: int, end: int, words: WordSet) -> bool:
+        # below a name of a column that does not ask for a date, or before a word of the question
+        labels = [label.text for label in evidence.labels_at(start) if label.text]
+        if labels:
+            return not any(self.language.answer_types.expected_type(label).kind == "date" for label in labels)
+        behind = _NOUN.match(evidence.text, end)
+        return behind is not None and bool(self.language.properties.keywords(behind[0]) & words)
 
     def fit(self, entity: Entity) -> float:
         """Return how well an entity fits the expected type, from 0 to 1."""

@@ -71,7 +71,7 @@ class NamesInEvidences:
             if not places and is_date(value["id"]) and year_of(value["id"]) == value:
                 years = [key for key in self._places if is_date(key) and year_of(key) == value]
                 places = sorted({place for key in years for place in self._places[key]})
-            return NamedText(self._question.in_year(value), 1.0, tuple(places)) if places else None
+            return NamedText(self._question.as_asked(value), 1.0, tuple(places)) if places else None
         within = [key for key in self._entities if len(key) >= _SHORTEST and f" {key} " in f" {name} "]
         if within:
             return self._of_name(max(within, key=len))
@@ -88,4 +88,4 @@ class NamesInEvidences:
 
     def _of_name(self, name: str, likeness: float = 1.0) -> NamedText:
         entity = max(self._entities[name].values(), key=self._question.fit)  # the first of equal ones
-        return NamedText(self._question.in_year(entity), likeness, tuple(self._places[entity["id"]]))
+        return NamedText(self._question.as_asked(entity), likeness, tuple(self._places[entity["id"]]))

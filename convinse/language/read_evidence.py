@@ -63,6 +63,12 @@ class ReadEvidence:
         return self._language.properties.keywords(self.text)
 
     @cached_property
+    def years(self) -> list[tuple[int, int]]:
+        """The places of numbers of four digits that stand alone and are taken for years."""
+        places = ((mention["start"], mention["end"]) for mention in self.mentions if is_date(mention["id"]))
+        return [(start, end) for start, end in places if end - start == 4 and self.text[start:end].isdecimal()]
+
+    @cached_property
     def folded(self) -> str:
         """Its text without case, accents and punctuation, with a space at each end."""
         return f" {fold(self.text)} "

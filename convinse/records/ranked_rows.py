@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from .evidence import Cell, Evidence, Row
 from .literals import is_date
+from .units import CURRENCY, IN_BASE
 from .written_values import ORDINAL, find_literals
 
 RowForm = Literal["plain", "ranked"]
@@ -21,6 +22,9 @@ _MIN_NAMED = 0.5  # share of the rows that a column tells apart, to name them
 _MAX_NAME_LENGTH = 40  # characters of the name of a row
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _AMOUNT = re.compile(rf"(?<![\w.])[-+−–]?(?:[0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?|\.[0-9]+)(?:{ORDINAL}\b)?")
+_SCALE = re.compile(r"\s?([kKmMbB])n?\b")
+_FRACTION = re.compile(r"(?<=[0-9])(?P<sign>[.,])(?P<digits>[0-9]+)(?![0-9.,])")
+_POINTS = str.maketrans(",.", ".,")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
 _DATE, _TIME = "date", "time"
@@ -203,8 +207,14 @@ def _ranks(cells: Sequence[Cell | None]) -> list[str]:
 
 
 def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
-    """Return the order of the cells of a column; None for a column without an order (see `with_ranks`)."""
-    values = [None if cell is None else _value(cell["text"]) for cell in cells]
+    """Return the order of the cells of a column; None for a column without an order (see `with_ranks`).
+
+    The decimal sign is that of the whole column; 900 m are less than 1.2 km, and $900K less than $2.05M.
+    """
+    texts = [None if cell is None else cell["text"] for cell in cells]
+    if _has_decimal_commas(list(filter(None, texts))):
+        texts = [None if text is None else text.translate(_POINTS) for text in texts]
+    values = [None if text is None else _value(text) for text in texts]
     units = Counter(value.unit for value in values if value is not None)
     unit, count = units.most_common(1)[0] if units else ("", 0)
     amounts = [value.amount if value is not None and value.unit == unit else None for value in values]
@@ -213,6 +223,12 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
     return ColumnOrder(amounts, unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct)))
+
+
+def _has_decimal_commas(texts: Iterable[str]) -> bool:
+    # 7,5 and 1.249,00 have one, 7,500 may not
+    fractions = [match for text in texts for match in _FRACTION.finditer(text)]
+    return bool(fractions) and all(match["sign"] == "," and len(match["digits"]) != 3 for match in fractions)
 
 
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table
@@ -239,5 +255,9 @@ def _value(text: str) -> _Value | None:
         return None
     digits = re.sub(r"[^0-9.]", "", amounts[0][0])
     sign = -1 if amounts[0][0][0] in "-−–" else 1
+    scale = _SCALE.match(bare, amounts[0].end())
+    if scale and any(sign_of in rest for sign_of in CURRENCY):  # $1.2M: with a currency, M is no unit
+        return _Value(sign * float(digits) * 1000 ** (1 + "kmb".index(scale[1].casefold())), "")
     units = _UNIT.findall(rest.casefold())
-    return _Value(sign * float(digits), " ".join(units)) if len(units) <= _MAX_UNIT_WORDS else None
+    unit, factor = IN_BASE.get(" ".join(units), (" ".join(units), 1.0))
+    return _Value(sign * float(digits) * factor, unit) if len(units) <= _MAX_UNIT_WORDS else None

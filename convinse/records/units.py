@@ -35,3 +35,16 @@ UNIT = re.compile(
     rf"(?:\s?(?:/|per\s)\s?[a-z]+[²³]?)?(?!\w)|\sin(?=\s(?:tall|long|wide|high|deep|thick)|[.,;)]|\s*$)|\s?[{CURRENCY}](?![0-9])",
     re.IGNORECASE,
 )
+# words of a unit -> the unit that values are compared in, and its factor
+IN_BASE: dict[str, tuple[str, float]] = {
+    word: (base, factor)
+    for base, sizes in {
+        "m": {"km kilometre kilometres kilometer kilometers": 1000.0, "m metre metres meter meters": 1.0, "cm": 0.01, "mm": 0.001,
+              "mi mile miles": 1609.344, "yd yard yards": 0.9144, "ft foot feet": 0.3048},
+        "kg": {"t ton tons tonne tonnes": 1000.0, "kg kilogram kilograms": 1.0, "g gram grams": 0.001, "mg": 1e-6},
+        "s": {"h hr hrs hour hours": 3600.0, "min mins minute minutes": 60.0, "s sec secs second seconds": 1.0},
+        "": {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
+    }.items()
+    for words, factor in sizes.items()
+    for word in words.split()
+}  # fmt: skip

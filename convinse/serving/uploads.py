@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 
 from ..dialogue.examples import MOST_EXAMPLES
 from ..documents.index import DocumentIndex, settings_over, update
-from ..documents.readers import READERS
+from ..documents.readers import READERS, reader_of
 from ..documents.suggestions import suggested
 from ..encoder.bi_encoder import BiEncoder
 from ..pipeline import Pipeline
@@ -250,5 +250,5 @@ def check_name(name: str) -> None:
         raise HTTPException(400, f"{shown}: a name of a file has no slashes and no control characters")
     if len(name.encode()) > LONGEST_NAME:
         raise HTTPException(400, f"{shown}: a name of a file has {LONGEST_NAME} bytes at most")
-    if PurePosixPath(name).suffix.lower() not in READERS:
+    if reader_of(name) is None:
         raise HTTPException(415, f"{name}: files of this kind are not read, only {' '.join(READERS)}")

@@ -52,7 +52,9 @@ class PageElement(NamedTuple):
 def parse_html(html: str) -> LexborNode:
     """Return the content element of a page, without noise."""
     tree = LexborHTMLParser(cut_deep(html))
-    root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
+    # in a page that a browser saved, marks beside the title are parsed content, too
+    article = tree.css_first("#mw-content-text .mw-parser-output") or tree.css_first(".mw-parser-output")
+    root = article or tree.body or tree.root  # a page of frames has no body
     assert root is not None  # every text is parsed to an element
     for image in root.css("td[colspan] img"):
         # the picture of an infobox goes with its caption in the same cell; a flag beside a value is no picture

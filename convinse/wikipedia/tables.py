@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -36,11 +37,15 @@ class GridCell(NamedTuple):
 GridRow = list[GridCell | None]
 
 
-def grid(table: LexborNode) -> list[GridRow]:
+def _cell_text(td: LexborNode) -> Snippet:
+    return flatten(td, "table", skip_nested=True).cleaned()
+
+
+def grid(table: LexborNode, cell_text: Callable[[LexborNode], Snippet] = _cell_text) -> list[GridRow]:
     """Return the rows of a table with row and column spans expanded to the cells that they cover (HTML's table model).
 
     Spans end with their row group, a `tfoot` comes last, and the first of overlapping cells has the place. A table is cut behind
-    the row that exceeds `MOST_TABLE_CELLS`.
+    the row that exceeds `MOST_TABLE_CELLS`. `cell_text` reads a cell.
     """
     rows: list[dict[int, GridCell]] = []
     width = 0
@@ -55,7 +60,7 @@ def grid(table: LexborNode) -> list[GridRow]:
                 while column in below:
                     column += 1
                 attributes = td.attributes
-                snippet = flatten(td, "table", skip_nested=True).cleaned()
+                snippet = cell_text(td)
                 scope = (attributes.get("scope") or "").strip().lower()
                 cell = GridCell(snippet, td.tag == "th", (len(rows), column), scope, str(group.tag))
                 end = min(column + (_span(attributes.get("colspan")) or 1), _MAX_COLUMNS)
@@ -92,16 +97,27 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
     """
     node = element.node.css_first("caption")
     caption = flatten(node, "table").cleaned().text if node is not None else ""
-    about = caption or element.section
+    table = grid(element.node)
+    about = TableRow(caption, element.section, "", place, 0)
+    yield from row_snippets(table, header_rows(table, element.node), title, about, max_length)
+
+
+def row_snippets(
+    table: Sequence[GridRow], headed: AbstractSet[int], title: str, about: TableRow, max_length: int | None = None
+) -> Iterator[Snippet]:
+    """Yield a snippet for each data row of a grid; see `rows`.
+
+    Args:
+        table: the rows.
+        headed: the numbers of the rows that name columns.
+        title: of the page.
+        about: the table's caption, section and number.
+        max_length: of a snippet.
+    """
     banner = ""
     data_rows = itertools.count()
     headers: list[str] = []
     below_data = False
-    table = grid(element.node)
-    first = next(table_rows(element.node), None)
-    cells = [] if first is None else list(row_cells(first))
-    is_bold = len(cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in cells) > len(cells)
-    header_rows = _header_rows(table, is_bold)
     for number, row in enumerate(table):
         texts = _texts(row)
         if not any(texts):
@@ -111,7 +127,7 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
             if cell.origin[0] == number:  # not a row span: a title of the table or of the rows below
                 banner = cell.snippet.text
             continue
-        if number in header_rows:
+        if number in headed:
             # headers of several rows are joined column by column: `Chart`, `UK` -> `Chart UK`
             pairs = itertools.zip_longest([] if below_data else headers, texts, fillvalue="")
             headers = [" ".join(dict.fromkeys(filter(None, pair))) for pair in pairs]
@@ -120,29 +136,32 @@ def rows(element: PageElement, title: str, max_length: int | None = None, place:
         below_data = True
         if texts == headers:
             continue  # a repeated header
-        lead = ", ".join(dict.fromkeys(part for part in (title, about, banner) if part))
-        begin = Snippet(lead, (), "table", row=TableRow(caption, element.section, banner, place, next(data_rows)))
-        data_cells = [None if cell is None or cell.origin[0] in header_rows else cell for cell in row]
+        lead = ", ".join(dict.fromkeys(part for part in (title, about.caption or about.section, banner) if part))
+        begin = Snippet(lead, (), "table", row=about._replace(part=banner, number=next(data_rows)))
+        data_cells = [None if cell is None or cell.origin[0] in headed else cell for cell in row]
         yield from _row_snippets(begin, headers, data_cells, max_length or _NO_LIMIT)
 
 
 # -- which rows are headers --------------------------------------------------------------------------------------------
 
 
-def _header_rows(table: Sequence[GridRow], is_bold: bool) -> set[int]:
-    """Return the numbers of the rows that name columns.
+def header_rows(table: Sequence[GridRow], node: LexborNode) -> set[int]:
+    """Return the numbers of the rows of a table's grid that name columns.
 
     Header rows are the rows of a `thead`, rows in which most cells have the `scope` of a column, and the first row if its cells are
     header cells or if style (`is_bold`) or content sets it apart. Further rows of header cells are header rows if spans tie them to
     a header row above, if they repeat one, if they are unlike the data rows, or below a title if they are neither like nor unlike.
     """
+    top = next(table_rows(node), None)
+    top_cells = [] if top is None else list(row_cells(top))
+    is_bold = len(top_cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in top_cells) > len(top_cells)
     numbers = [number for number, row in enumerate(table) if any(_texts(row)) and not _is_banner(row)]
     if not numbers:
         return set()
     first = numbers[0]
     data = [row for row in (table[number] for number in numbers[1:]) if not _has_only_headers(row)]
     columns = _NumberColumns(data or [table[number] for number in numbers[1:]])
-    header_rows: set[int] = set()
+    headed: set[int] = set()
     for number in numbers:
         row = table[number]
         cells = [cell for cell in row if cell is not None and cell.snippet.text]
@@ -150,18 +169,18 @@ def _header_rows(table: Sequence[GridRow], is_bold: bool) -> set[int]:
         if all(cell.group == "thead" for cell in cells) or (
             2 * sum(scope in ("col", "colgroup") for scope in scopes) > len(scopes)
         ):
-            header_rows.add(number)
+            headed.add(number)
         elif number == first:
             if _is_first_header(row, data, columns, is_bold):
-                header_rows.add(number)
+                headed.add(number)
         elif _has_only_headers(row) and cells[0].group != "tfoot" and not all(scope == "row" for scope in scopes):
-            is_tied = number - 1 in header_rows and _is_tied(table[number - 1], row)
-            is_again = any(_texts(row) == _texts(table[above]) for above in header_rows)
+            is_tied = number - 1 in headed and _is_tied(table[number - 1], row)
+            is_again = any(_texts(row) == _texts(table[above]) for above in headed)
             likeness = columns.likeness(row)
             is_below_banner = _is_banner(table[number - 1]) and bool(data) and likeness == 0
             if is_tied or is_again or likeness < 0 or is_below_banner:
-                header_rows.add(number)
-    return header_rows
+                headed.add(number)
+    return headed
 
 
 def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColumns, is_bold: bool) -> bool:

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from convinse.config import load_config, project_root
 from convinse.experiment import read_part
-from convinse.heterogeneous_answering.candidates import number_in_words
+from convinse.heterogeneous_answering.merging import number_in_words
 from convinse.language.language import english
 from convinse.language.text import fold
 from convinse.records.conversation import Conversation, Turn

@@ -91,7 +91,7 @@ def test_an_index_is_made_and_updated(town, capsys):
         assert ["│", *expected[:1], "│", *expected[1:], "│"] in rows
     assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
     printed = capsys.readouterr()
-    assert "town/broken.json: cannot be read (Input data was truncated)" in printed.err.splitlines()
+    assert "town/broken.json: is not JSON (Input data was truncated)" in printed.err.splitlines()
     lines = printed.out.splitlines()
     assert next(line for line in lines if line.startswith("  1.")).split("  ")[1] == "1. six metres"
     assert any(line.endswith("is six metres long.  (town/museum.md, Ships, line 7)") for line in lines)

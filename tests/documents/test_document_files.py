@@ -32,12 +32,13 @@ def test_ignored_hidden_and_other_files_are_left_out_and_counted(workdir):
     }
 
 
-def test_files_are_named_from_the_folder_of_the_path():
+def test_files_are_named_from_the_folder_of_the_path(workdir):
     write("one/a.md", "x")
     write("two/one/a.md", "x")
     assert names_in("one/a.md") == ["a.md"]
     assert names_in("one", "two") == ["one/a.md", "two/one/a.md"]
-    assert find_files([Path("one"), Path("two/one")])[1] == {"of the same name as another": 1}
+    assert names_in("one", "two/one") == ["two/one/a.md", f"{Path.cwd().name}/one/a.md"]
+    assert names_in("one", "one") == ["one/a.md"]
 
 
 def test_limits_of_files(monkeypatch):

@@ -52,7 +52,10 @@ def test_new_changed_and_removed_files(workdir):
     Path("t/b.md").rename("t/c.md")
     assert built("t")[:4] == (1, 1, 1, 0)
     with closing(DocumentIndex(Path("index"))) as index:
-        assert index.files() == [("t/a.md", ""), ("t/c.md", "")]
+        assert [(file.name, file.title, file.fault) for file in index.files()] == [
+            ("t/a.md", "Boat", ""),
+            ("t/c.md", "Log", ""),
+        ]
         assert index.search(search_words("red"), 9) == [] and len(index.search(search_words("blue"), 9)) == 1
         assert index.counts == {"pages": 2, "text": 2}
 
@@ -93,7 +96,7 @@ def test_the_faults_of_files_are_reported_each_time(workdir):
     write("t/b.json", "{")
     for _ in range(2):
         faults = built("t").faults
-        assert list(faults) == ["t/b.json"] and faults["t/b.json"].startswith("cannot be read")
+        assert list(faults) == ["t/b.json"] and faults["t/b.json"].startswith("is not JSON")
     write("t/b.json", '{"a": 1}')
     assert built("t").faults == {}
 
@@ -101,7 +104,7 @@ def test_the_faults_of_files_are_reported_each_time(workdir):
 def test_without_a_file_that_can_be_read_there_is_no_index(workdir):
     write("t/b.json", "{")
     write("t/c.png", b"x")
-    with pytest.raises(DataError, match="t: no file can be read .*b.json cannot be read.*1 of kinds that are not read"):
+    with pytest.raises(DataError, match="t: no file can be read .*b.json is not JSON.*1 of kinds that are not read"):
         built("t")
     assert names("index") == []
 

@@ -12,7 +12,7 @@ from pptx import Presentation
 from pypdf import PdfWriter
 
 from case_tables import each_case
-from convinse.documents import readers
+from convinse.documents import code_pages, office
 from convinse.documents.evidences import document_evidences
 from convinse.documents.readers import READERS, read_document
 from convinse.support.errors import DataError
@@ -151,13 +151,13 @@ def bomb():
         ("a.epub", bomb, "unpacks to more than 1 MB"),
         ("a.txt", lambda: b"\x00\x01\x02\xff" * 50, "is not text"),
         ("a.csv", lambda: b"x" * 3000, "has a line of more than 2,000 characters"),
-        ("a.json", lambda: b'{"a": ', "cannot be read"),
+        ("a.json", lambda: b'{"a": ', "is not JSON"),
         ("a.jsonl", lambda: b'{"a": 1}\nno\n', "a line is not JSON"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why_in_one_line(name, data, reason, monkeypatch):
-    monkeypatch.setattr(readers, "LARGEST_UNPACKED", 1_000_000)
-    monkeypatch.setattr(readers, "LONGEST_LINE", 2_000)
+    monkeypatch.setattr(office, "LARGEST_UNPACKED", 1_000_000)
+    monkeypatch.setattr(code_pages, "LONGEST_LINE", 2_000)
     with pytest.raises(DataError, match=reason) as raised:
         read_document(name, data())
     assert "\n" not in str(raised.value)

@@ -80,7 +80,7 @@ def test_an_entity_fits_the_expected_type(case):
 def test_a_year_is_asked_for(text, full, is_year):
     more = {"structured_representation": SLOTS, "resolved_question": full} if full else {}
     day, year = "1997-12-19T00:00:00Z", "1997-01-01T00:00:00Z"
-    shortened = question_of(text, **more).in_year
+    shortened = question_of(text, **more).as_asked
     for name, expected in ((day, year if is_year else day), (year, year), ("7", "7"), ("Q7", "Q7")):
         assert shortened({"id": name, "label": name})["id"] == expected
 

@@ -327,7 +327,7 @@ def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, 
             page.get_by_role("button", name="Ask about your own files").click()
         chooser.value.set_files(write_files())
         chips(page, "museum.md", "tickets.csv")
-        page.locator("#notice", has_text="broken.json: cannot be read").wait_for()
+        page.locator("#notice", has_text="broken.json: is not JSON").wait_for()
         assert page.locator(".example .first").all_inner_texts() == ["What is the price of Adult?"]
         assert "are removed with the conversation" in page.locator("#files").inner_text()
         page.ask("How many model ships does the museum show?")

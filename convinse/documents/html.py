@@ -1,0 +1,241 @@
+"""Reads HTML and books of HTML into blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from ..support.errors import DataError
+from ..wikipedia.document import PageElement, cut_deep, is_infobox, parse_html
+from ..wikipedia.flatten import BLOCKS
+from ..wikipedia.infobox import attributes
+from ..wikipedia.snippets import Snippet
+from ..wikipedia.tables import grid, header_rows
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .office import unpacked
+from .texts import decoded
+
+# no words of the document: programs, navigation, fields of forms, and struck or hidden text
+_LEFT_OUT = (
+    "head script style template noscript svg math iframe nav select option button textarea input del s strike [hidden] "
+    ".headerlink .sr-only [aria-hidden=true]"
+).split()
+_HIDDEN = re.compile(
+    r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|text-decoration[a-z-]*\s*:\s*line-through)"
+)
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = ", ".join(sorted(BLOCKS))
+_POWER = re.compile(r"[-+−–]?[0-9]+")
+_UNIT = re.compile(r"(?:^|[\s0-9])(?:[kcmdµn]?m|ft|in|yd|mi|s|h)$")  # a unit that may have a power: m², km², s⁻¹
+_INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad")
+_FIELD = re.compile(r"([^\W\d_][^:]{0,39}):\s+(\S.*)")
+_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)\S+")
+
+
+def read_html(data: bytes) -> ReadDocument:
+    """Return the content of a page; of a page of a wiki its article."""
+    return html_document(decoded(data))
+
+
+def html_document(text: str) -> ReadDocument:
+    """Return the content of a page; see `read_html`."""
+    text = cut_deep(text)
+    tree = LexborHTMLParser(text)
+    title = tree.css_first("h1") or tree.css_first("title")
+    name = "" if title is None else " ".join(title.text().split())
+    is_article = tree.css_first(".mw-parser-output") is not None
+    root = parse_html(text) if is_article else tree.body or tree.root
+    if root is None:
+        return ReadDocument(name, [])
+    if not is_article:
+        for node in root.css(", ".join(_LEFT_OUT)):
+            node.decompose()
+        for node in root.css("[style]"):
+            if _HIDDEN.search((node.attributes.get("style") or "").lower()):
+                node.decompose()
+    return ReadDocument(name, list(html_blocks(root)))
+
+
+def html_blocks(node: LexborNode) -> Iterator[Block]:
+    """Yield the blocks below a node, in reading order; words beside blocks are paragraphs."""
+    beside = _InlineWords()
+    for child in node.iter(include_text=True):
+        tag = str(child.tag)
+        if tag == "-text" or not (tag in BLOCKS or child.css_first(_BLOCKS)):
+            beside.add(child)
+            continue
+        yield from beside.paragraph()
+        beside = _InlineWords()
+        if tag in _HEADINGS:
+            if heading := words_of(child):
+                yield Heading(heading, int(tag[1]))
+        elif tag == "table":
+            yield from _table(child)
+        elif tag == "dl":
+            yield from _definitions(child)
+        elif tag == "pre":
+            yield TextBlock(child.text().strip("\n"), kind="code")
+        elif tag in ("p", "li", "blockquote") and not child.css_first(_BLOCKS):
+            inner = _InlineWords()
+            inner.walk(child)
+            yield from inner.lines("item" if tag == "li" else "text")
+        else:
+            yield from html_blocks(child)
+    yield from beside.lines("text")
+
+
+def words_of(node: LexborNode) -> str:
+    """Return the words below a node in one line."""
+    words = _InlineWords()
+    words.walk(node)
+    return words.text
+
+
+class _InlineWords:
+    """The words of inline elements, blanks as a browser shows them, and the addresses that they link to."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._links: list[tuple[str, str]] = []
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self._pieces).split())
+
+    def add(self, node: LexborNode) -> None:
+        tag = node.tag
+        if tag == "-text":
+            self._pieces.append((node.text_content or "").translate(_INVISIBLE))
+        elif tag in ("br", "hr", "wbr"):
+            self._pieces.append("" if tag == "wbr" else "\n")
+        elif tag == "sup":
+            self._raise(node)
+        elif tag in BLOCKS:
+            self._pieces.append(" ")
+            self.walk(node)
+            self._pieces.append(" ")
+        else:
+            start = len(self._pieces)
+            self.walk(node)
+            address = (node.attributes.get("href") or "").strip() if tag == "a" else ""
+            words = " ".join("".join(self._pieces[start:]).split())
+            if words and _ADDRESS.fullmatch(address):
+                self._links.append((words, address))
+
+    def walk(self, node: LexborNode) -> None:
+        for child in node.iter(include_text=True):
+            self.add(child)
+
+    def _raise(self, node: LexborNode) -> None:
+        # 10<sup>6</sup> is 10^6; a raised mark behind other words stands apart
+        raised, before = " ".join(node.text().split()), "".join(self._pieces[-2:]).rstrip("\n")
+        if _POWER.fullmatch(raised) and not node.css_first("a") and (before[-1:].isdigit() or _UNIT.search(before)):
+            self._pieces.append(f"^{raised}")
+        elif raised.isalpha():  # 1st, Mme
+            self._pieces.append(raised)
+        else:
+            self._pieces.append(" ")
+            self.walk(node)
+
+    def lines(self, kind: str) -> Iterator[Block]:
+        """Yield names with their values, if line breaks part such lines, and the rest; else one paragraph."""
+        lines = [" ".join(line.split()) for line in "".join(self._pieces).split("\n")]
+        pairs = [match for line in lines if (match := _FIELD.fullmatch(line))]
+        if len(pairs) < 2 or 2 * len(pairs) < len(lines):
+            yield from self.paragraph(kind)
+            return
+        for line in lines:
+            if match := _FIELD.fullmatch(line):
+                yield PairsBlock([(match[1], match[2])])
+            elif line:
+                yield TextBlock(line)
+
+    def paragraph(self, kind: str = "text") -> Iterator[TextBlock]:
+        if text := self.text:
+            yield TextBlock(text, kind="item" if kind == "item" else "text", links=tuple(self._links))
+
+
+def _definitions(node: LexborNode) -> Iterator[Block]:
+    term, pairs = "", list[tuple[str, str]]()
+    for child in node.css("dt, dd"):
+        words = words_of(child)
+        if child.tag == "dt":
+            term = words.rstrip(": ")
+        elif words:
+            pairs.append((term, words))
+    if pairs:
+        yield PairsBlock(pairs)
+
+
+def _table(node: LexborNode) -> Iterator[Block]:
+    if is_infobox(node):
+        found = list(attributes(PageElement("infobox", node, ""), ""))
+        if found:
+            values = (", ".join(one.text[part.start : part.end] for part in one.parts) for one in found)
+            yield PairsBlock([(" ".join(one.path), value) for one, value in zip(found, values, strict=True)])
+        return
+    if (
+        node.css_first("table table") is not None
+        or len(node.css("table")) > 1
+        or node.attributes.get("role") == "presentation"
+    ):
+        for child in node.css("caption, td, th"):
+            if child.parent is not None and _table_of(child) == node.mem_id:
+                yield from html_blocks(child)
+        return
+    rows = grid(node, lambda cell: Snippet(words_of(cell), (), "table"))
+    if not any(cell is not None and cell.snippet.text for row in rows for cell in row):
+        return
+    headed = header_rows(rows, node)
+    texts = [["" if cell is None else cell.snippet.text for cell in row] for row in rows]
+    named = [row for row in rows if row and row[0] is not None and row[0].header]
+    if not headed and len(named) == len(rows) and all(len(row) == 2 for row in rows):
+        yield PairsBlock([(name.rstrip(": "), value) for name, value in texts if value])
+        return
+    merged = {
+        (number, column): cell.origin
+        for number, row in enumerate(rows)
+        for column, cell in enumerate(row)
+        if cell is not None and cell.origin != (number, column)
+    }
+    caption = node.css_first("caption")
+    heads = 0
+    while heads in headed:
+        heads += 1
+    yield TableBlock(
+        texts, merged, heads or (0 if not headed else None), words_of(caption) if caption is not None else ""
+    )
+
+
+def _table_of(node: LexborNode) -> int:
+    parent = node.parent
+    while parent is not None and parent.tag != "table":
+        parent = parent.parent
+    return 0 if parent is None else parent.mem_id
+
+
+def read_book(data: bytes) -> ReadDocument:
+    """Return the content of an EPUB: its chapters in reading order."""
+    packed = unpacked(data)
+    container = LexborHTMLParser(packed.read("META-INF/container.xml")).css_first("rootfile")
+    place = PurePosixPath((container.attributes["full-path"] or "") if container is not None else "")
+    content = LexborHTMLParser(packed.read(str(place)))
+    files = {item.attributes["id"]: item.attributes["href"] or "" for item in content.css("item")}
+    chapters = [files.get(item.attributes["idref"]) for item in content.css("itemref")]
+    title = next((node.text().strip() for node in content.css("*") if node.tag == "dc:title"), "")
+    return ReadDocument(
+        title, list(_chapters(packed.read(str(place.parent / chapter)) for chapter in chapters if chapter))
+    )
+
+
+def _chapters(texts: Iterable[bytes]) -> Iterator[Block]:
+    found = False
+    for text in texts:
+        for block in html_document(decoded(text)).blocks:
+            found = True
+            yield block
+    if not found:
+        raise DataError("has no text")

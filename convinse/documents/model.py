@@ -1,0 +1,65 @@
+"""The content of a file, as its reader found it: a title, and blocks in reading order, each with its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+Kind = Literal["text", "item", "quotation", "code", "note"]
+
+
+class Heading(NamedTuple):
+    """A heading; `level` is 1 for the highest. `line` and `page` (of a slide: its number) count from 1; 0 is unknown."""
+
+    text: str
+    level: int
+    line: int = 0
+    page: int = 0
+
+
+class TextBlock(NamedTuple):
+    """Text that stands together, in one line; `code` keeps its lines. `links` are the words and the address of each."""
+
+    text: str
+    line: int = 0
+    page: int = 0
+    kind: Kind = "text"
+    links: Sequence[tuple[str, str]] = ()
+
+
+class TableBlock(NamedTuple):
+    """A table: the texts of all cells, row by row, as people see them.
+
+    Attributes:
+        rows: of equal length; a merged cell has its text in each of its places.
+        merged: the place (row and column, from 0) of each further part of a merged cell -> the place of its first part.
+        heads: the number of rows that name columns, if the format says so; None: it does not.
+        caption: the title of the table, if the format gives one.
+        lines: the line (of a sheet: the row) of each row, from 1; empty if unknown.
+    """
+
+    rows: Sequence[Sequence[str]]
+    merged: Mapping[tuple[int, int], tuple[int, int]] = {}
+    heads: int | None = None
+    caption: str = ""
+    lines: Sequence[int] = ()
+    page: int = 0
+
+
+class PairsBlock(NamedTuple):
+    """Names with their values, such as the fields of a record."""
+
+    pairs: Sequence[tuple[str, str]]
+    line: int = 0
+    page: int = 0
+
+
+Block = Heading | TextBlock | TableBlock | PairsBlock
+
+
+class ReadDocument(NamedTuple):
+    """A document: its title, or an empty string, its content, and what of it was left out, in words for its user."""
+
+    title: str
+    blocks: Sequence[Block]
+    left_out: Sequence[str] = ()

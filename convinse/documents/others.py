@@ -1,0 +1,189 @@
+"""Reads files that programs write for one another, and that people keep: mails, calendars, notebooks, subtitles, settings, ODF texts."""
+
+from __future__ import annotations
+
+import configparser
+import email
+import email.policy
+import re
+from collections.abc import Iterator
+from email.message import EmailMessage
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from ..config.yaml_files import read_value
+from ..support.errors import ConfigError, DataError
+from .html import html_document
+from .markdown import read_markdown
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .records import blocks_of
+from .texts import decoded, read_text
+
+_SHOWN_FIELDS = ("From", "To", "Cc", "Date", "Subject")
+_CUE = re.compile(r"\d+|WEBVTT.*|.*-->.*|NOTE\b.*")
+_STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?")
+_EVENT = {
+    "SUMMARY": "event",
+    "DTSTART": "start",
+    "DTEND": "end",
+    "DUE": "due",
+    "LOCATION": "location",
+    "ORGANIZER": "organizer",
+}
+
+
+def read_settings(data: bytes) -> ReadDocument:
+    """Return the values of a YAML file."""
+    try:
+        value = read_value(decoded(data), "the file")
+    except ConfigError as error:
+        raise DataError(f"is not YAML ({error})") from None
+    return ReadDocument("", list(blocks_of(value)))
+
+
+class _Sections(configparser.RawConfigParser):
+    def optionxform(self, optionstr: str) -> str:
+        """Return a name as it is written."""
+        return optionstr
+
+
+def read_ini(data: bytes) -> ReadDocument:
+    """Return the sections of an INI file and their values."""
+    parser = _Sections(strict=False, allow_no_value=True, interpolation=None)
+    parser.read_string(decoded(data))
+    blocks: list[Block] = []
+    for name in parser.sections():
+        blocks += [Heading(name, 2), PairsBlock([(key, value or "") for key, value in parser.items(name)])]
+    return ReadDocument("", blocks)
+
+
+def read_notebook(data: bytes) -> ReadDocument:
+    """Return the texts and the code of a Jupyter notebook."""
+    blocks: list[Block] = []
+    for cell in msgspec.json.decode(decoded(data)).get("cells", ()):
+        source = cell.get("source", "")
+        text = source if isinstance(source, str) else "".join(source)
+        if cell.get("cell_type") == "markdown":
+            # lines of a cell say nothing about the file
+            blocks += (_without_line(block) for block in read_markdown(text.encode()).blocks)
+        elif text.strip():
+            blocks.append(TextBlock(text, kind="code"))
+    first = next((block.text for block in blocks[:1] if isinstance(block, Heading)), "")
+    return ReadDocument(first, blocks)
+
+
+def _without_line(block: Block) -> Block:
+    return block._replace(lines=()) if isinstance(block, TableBlock) else block._replace(line=0)
+
+
+def read_mail(data: bytes) -> ReadDocument:
+    """Return the fields and the text of a mail; files in it are named."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    if not isinstance(message, EmailMessage) or not message.keys():
+        raise DataError("is not a mail")
+    return ReadDocument(str(message["Subject"] or ""), list(_mail(message)))
+
+
+def _mail(message: EmailMessage) -> Iterator[Block]:
+    yield PairsBlock([(name, str(message[name])) for name in _SHOWN_FIELDS if message[name]])
+    body = message.get_body(("plain", "html"))
+    if body is not None:
+        text = body.get_content()
+        is_html = body.get_content_subtype() == "html"
+        yield from html_document(text).blocks if is_html else read_text(text.encode("utf-8", "replace")).blocks
+    names = [str(part.get_filename()) for part in message.iter_attachments() if part.get_filename()]
+    if names:
+        yield PairsBlock([("files", ", ".join(names))])
+
+
+def read_mailbox(data: bytes) -> ReadDocument:
+    """Return the mails of a mailbox, each below its subject."""
+    parts = re.split(rb"(?m)^From .*\r?\n", data)[1:]
+    blocks: list[Block] = []
+    for part in parts:
+        message = read_mail(part)
+        blocks += [Heading(message.title or "mail", 2), *message.blocks]
+    return ReadDocument("", blocks)
+
+
+def read_calendar(data: bytes) -> ReadDocument:
+    """Return the events of a calendar, each below its name."""
+    lines = re.sub(r"\r?\n[ \t]", "", decoded(data)).splitlines()  # long lines go on behind a blank
+    blocks: list[Block] = []
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        name = name.partition(";")[0].upper()
+        if name == "BEGIN":
+            fields = {}
+        elif name == "END" and value.strip().upper() in ("VEVENT", "VTODO", "VJOURNAL"):
+            blocks.append(Heading(fields.pop("event", "event"), 2))
+            text = fields.pop("", "")
+            blocks.append(PairsBlock(list(fields.items())))
+            blocks += [TextBlock(text)] if text else []
+        elif name in _EVENT or name == "DESCRIPTION":
+            words = value.replace("\\n", " ").replace("\\,", ",").replace("\\;", ";").removeprefix("mailto:")
+            fields[_EVENT.get(name, "")] = _STAMP.sub(_day, words)
+    return ReadDocument("", blocks)
+
+
+def _day(match: re.Match[str]) -> str:
+    year, month, day, hour, minute = match.groups()
+    return f"{year}-{month}-{day}" + (f" {hour}:{minute}" if hour else "")
+
+
+def read_subtitles(data: bytes) -> ReadDocument:
+    """Return what is said in subtitles, without times."""
+    lines = decoded(data).splitlines()
+    words = ("" if _CUE.fullmatch(line.strip()) else re.sub(r"<[^<>]*>|\{[^{}]*\}", "", line) for line in lines)
+    return ReadDocument("", [TextBlock(" ".join(" ".join(words).split()), 1)])
+
+
+def read_open_text(data: bytes) -> ReadDocument:
+    """Return the text of an OpenDocument file: a text, a sheet or slides."""
+    from lxml import etree  # type: ignore[import-untyped]
+
+    from .office import unpacked
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    root = etree.fromstring(unpacked(data).read("content.xml"), parser)
+    return ReadDocument("", list(chain.from_iterable(map(_open_blocks, root.iter()))))
+
+
+def _open_blocks(node: Any) -> Iterator[Block]:
+    from lxml import etree
+
+    name = etree.QName(node).localname if isinstance(node.tag, str) else ""
+    within = {etree.QName(above).localname for above in node.iterancestors()}
+    if name in ("h", "p") and not within & {"table", "annotation", "note"}:
+        text = " ".join("".join(node.itertext()).split())
+        level = next((value for key, value in node.attrib.items() if key.endswith("outline-level")), "1")
+        if text:
+            yield (
+                Heading(text, min(int(level), 5) + 1)
+                if name == "h"
+                else TextBlock(text, kind="item" if "list" in within else "text")
+            )
+    elif name == "table" and "table" not in within:
+        rows = [
+            _open_row(row)
+            for row in node.iter()
+            if isinstance(row.tag, str) and etree.QName(row).localname == "table-row"
+        ]
+        rows = [row for row in rows if any(row)]
+        width = max(map(len, rows), default=0)
+        if rows:
+            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows])
+
+
+def _open_row(row: Any) -> list[str]:
+    cells: list[str] = []
+    for cell in row:
+        repeated = next((int(value) for key, value in cell.attrib.items() if key.endswith("columns-repeated")), 1)
+        text = " ".join(" ".join("".join(part.itertext()) for part in cell).split())
+        cells += [text] * (repeated if text else min(repeated, 100))  # empty cells are repeated to the end of the sheet
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells[:1000]

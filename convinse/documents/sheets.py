@@ -1,0 +1,209 @@
+"""Reads sheets into tables, with numbers as people see them."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import Any, NamedTuple
+
+from .model import Block, Heading, ReadDocument, TableBlock
+from .office import unpacked
+
+_MOST_CELLS = 1_000_000  # of a workbook; sheets of that size take a minute
+_TOKEN = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(.)', re.DOTALL)
+_DIGITS = frozenset("0#?")
+
+
+def read_sheets(data: bytes) -> ReadDocument:
+    """Return the tables of an XLSX file, sheet by sheet, without hidden sheets, rows and columns."""
+    from openpyxl import load_workbook
+
+    unpacked(data)
+    # the stored dimension of a sheet may be wrong, and merged cells are not read with `read_only`
+    values = load_workbook(io.BytesIO(data), data_only=True)
+    formulas = load_workbook(io.BytesIO(data)) if _lacks_values(values) else None
+    blocks: list[Block] = []
+    left_out: list[str] = []
+    for sheet in values.worksheets:
+        if sheet.sheet_state != "visible":
+            left_out.append(f"the hidden sheet {sheet.title}")
+            continue
+        if sheet.max_row * sheet.max_column > _MOST_CELLS:
+            left_out.append(f"sheet {sheet.title}: rows behind {_MOST_CELLS // sheet.max_column:,}")
+        reading = _Sheet(sheet, None if formulas is None else formulas[sheet.title])
+        tables = list(reading.tables())
+        if tables:
+            blocks += [Heading(sheet.title, 2), *tables]
+        if reading.faults:
+            left_out.append(f"sheet {sheet.title}: {reading.faults} cells with errors")
+    left_out += [f"the chart sheet {sheet.title}" for sheet in values.chartsheets]
+    return ReadDocument(values.properties.title or "", blocks, left_out)
+
+
+def _lacks_values(workbook: Any) -> bool:
+    """Return True if a cell may have a formula without a stored value."""
+    return any(
+        cell.value is None and cell.data_type in ("n", "f", "str")
+        for sheet in workbook.worksheets
+        for row in sheet.iter_rows(max_row=_MOST_CELLS // max(sheet.max_column, 1))
+        for cell in row
+    )
+
+
+class _Sheet:
+    def __init__(self, sheet: Any, formulas: Any) -> None:
+        self._sheet, self._formulas = sheet, formulas
+        self.faults = 0
+
+    def tables(self) -> Iterator[TableBlock]:
+        """Yield the tables of the sheet, which empty rows part."""
+        merged = self._merged()
+        columns = [column for column in range(1, self._sheet.max_column + 1) if not self._is_hidden(column)]
+        rows: list[tuple[int, list[str]]] = []
+        for number in range(1, min(self._sheet.max_row, _MOST_CELLS // max(self._sheet.max_column, 1)) + 1):
+            dimension = self._sheet.row_dimensions.get(number)
+            if dimension is not None and dimension.hidden:
+                continue
+            texts = [self._text(*merged.get((number, column), (number, column))) for column in columns]
+            if any(texts):
+                rows.append((number, texts))
+            elif rows:
+                yield self._table(rows, columns, merged)
+                rows = []
+        if rows:
+            yield self._table(rows, columns, merged)
+
+    def _is_hidden(self, column: int) -> bool:
+        from openpyxl.utils import get_column_letter
+
+        dimension = self._sheet.column_dimensions.get(get_column_letter(column))
+        return dimension is not None and bool(dimension.hidden)
+
+    def _merged(self) -> dict[tuple[int, int], tuple[int, int]]:
+        return {
+            (row, column): (area.min_row, area.min_col)
+            for area in self._sheet.merged_cells.ranges
+            if area.size["rows"] * area.size["columns"] <= _MOST_CELLS
+            for row in range(area.min_row, area.max_row + 1)
+            for column in range(area.min_col, area.max_col + 1)
+            if (row, column) != (area.min_row, area.min_col)
+        }
+
+    def _text(self, row: int, column: int) -> str:
+        cell = self._sheet.cell(row, column)
+        if cell.data_type == "e":
+            self.faults += 1
+            return ""
+        if cell.value is None and self._formulas is not None:
+            formula = self._formulas.cell(row, column).value
+            return formula if isinstance(formula, str) and formula.startswith("=") else ""
+        return shown(cell.value, cell.number_format)
+
+    @staticmethod
+    def _table(
+        rows: Sequence[tuple[int, list[str]]], columns: Sequence[int], merged: dict[tuple[int, int], tuple[int, int]]
+    ) -> TableBlock:
+        filled = [place for place in range(len(columns)) if any(texts[place] for _, texts in rows)]
+        rows_at = {number: at for at, (number, _) in enumerate(rows)}
+        columns_at = {columns[place]: at for at, place in enumerate(filled)}
+        places = {
+            (rows_at[row], columns_at[column]): (rows_at[first_row], columns_at[first_column])
+            for (row, column), (first_row, first_column) in merged.items()
+            if row in rows_at and column in columns_at and first_row in rows_at and first_column in columns_at
+        }
+        lines = [number for number, _ in rows]
+        return TableBlock([[texts[place] for place in filled] for _, texts in rows], places, lines=lines)
+
+
+# -- numbers as they are shown -----------------------------------------------------------------------------------------
+
+
+def shown(value: Any, form: str) -> str:
+    """Return the value of a cell as its number format shows it; dates and times in the form of ISO 8601."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, datetime):
+        text = value.isoformat(" ", "seconds")
+        return (
+            text.removesuffix(" 00:00:00").removesuffix(":00") if value.time() != time() else value.date().isoformat()
+        )
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, time):
+        return value.isoformat("seconds").removesuffix(":00") if value.second == 0 else value.isoformat("seconds")
+    if isinstance(value, timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        return f"{minutes // 60}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
+    if isinstance(value, int | float):
+        return shown_number(value, form)
+    return " ".join(str(value).split())
+
+
+class _FormatPiece(NamedTuple):
+    text: str
+    is_sign: bool  # of the format, not a literal
+
+
+def shown_number(value: float, form: str) -> str:
+    """Return a number as a format shows it, such as `0.0%` or `#,##0.00 "EUR"`."""
+    sections = list(_sections(form))
+    section, is_negative = sections[0], value < 0
+    if is_negative and len(sections) > 1:
+        section, value = sections[1], -value
+    elif value == 0 and len(sections) > 2:
+        section = sections[2]
+    signs = [place for place, piece in enumerate(section) if piece.is_sign and piece.text in _DIGITS]
+    if not signs:
+        is_general = any(piece.is_sign for piece in section)  # General, or a format that shows no number
+        words = "" if is_general else "".join(piece.text for piece in section).strip()
+        return words or ("-" if is_negative and value > 0 else "") + _plain(value)
+    before = "".join(piece.text for piece in section[: signs[0]] if not (piece.is_sign and piece.text in "-+(,."))
+    behind = "".join(piece.text for piece in section[signs[-1] + 1 :] if not (piece.is_sign and piece.text in "),."))
+    inner = [piece.text for piece in section[signs[0] : signs[-1] + 1] if piece.is_sign]
+    is_marked = is_negative and value > 0  # its section has the sign of a negative number, or brackets
+    number = _digits(abs(value), inner, section, signs[-1])
+    sign = "-" if (value < 0 or is_marked) and any(digit.isdigit() and digit != "0" for digit in number) else ""
+    return " ".join(f"{sign}{before}{number}{behind}".split())
+
+
+def _sections(form: str) -> Iterator[list[_FormatPiece]]:
+    pieces: list[_FormatPiece] = []
+    for match in _TOKEN.finditer("General" if form == "@" else form):
+        quotation, escape, currency, sign = match.groups()
+        if sign == ";":
+            yield pieces
+            pieces = []
+        elif sign is not None:
+            pieces.append(_FormatPiece(sign, sign not in " $€£¥%/:"))
+        elif (literal := next((text for text in (quotation, escape, currency) if text), "")) != "":
+            pieces.append(_FormatPiece(literal, False))
+    yield pieces
+
+
+def _digits(value: float, inner: list[str], section: Sequence[_FormatPiece], last: int) -> str:
+    whole, _, fraction = "".join(inner).partition(".")
+    exponent = re.search(r"[eE][+-](.*)", "".join(inner))
+    value *= 100.0 ** sum(piece.text == "%" for piece in section)
+    for piece in section[last + 1 :]:  # a comma behind the digits divides by a thousand
+        if not (piece.is_sign and piece.text == ","):
+            break
+        value /= 1000
+    places = sum(sign in _DIGITS for sign in fraction.partition("E")[0].partition("e")[0])
+    if exponent is not None:
+        return f"{value:.{places}E}"
+    text = f"{value:{',' if ',' in whole else ''}.{places}f}"
+    needed = fraction.count("0")
+    while "." in text and len(text.partition(".")[2]) > needed and text.endswith("0"):
+        text = text[:-1]
+    head, point, tail = text.rstrip(".").partition(".")
+    return head.zfill(whole.count("0")) + point + tail
+
+
+def _plain(value: float) -> str:
+    if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
+        return str(int(value))
+    return f"{value:.12g}"

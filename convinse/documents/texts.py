@@ -1,0 +1,408 @@
+"""Reads plain texts and separated values as blocks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..support.errors import DataError, one_line
+from .code_pages import decoded as decoded
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .records import words_of_name
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+_LONGEST_TITLE = 80
+_WIDEST_LINE = 150  # characters; longer lines were not wrapped by a width, each is a paragraph
+_WRAPPED_WIDTH = 40  # characters; a paragraph of shorter lines is a list of them, unless it ends as a sentence does
+_CODE_INDENT = 4
+_LINE_START = 200  # characters that tell whether a line is code
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_RULE = re.compile(r"([^\w\s])\1*")
+_UNDERLINE = re.compile(r"=+|-+|~+|\*+|\^+|\"+|#+|\++|_+")
+_LONGEST_ENDING = 9  # characters of a mark at the end of a sentence and what closes quotations after it
+_ITEM = re.compile(r"([-*•‣◦]|\d{1,2}[.)])\s+(?=\S)")
+_FIELD = re.compile(r"([^\W\d_][^:]{0,39}):\s+(\S.*)")
+_SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
+_CODE = re.compile(
+    r"[;{}]\s*$|^\s*(def|class|if|for|while|return|import|from)\b|^\s*(\$ |>>>|#|//|<)|[\w)\]]\(.*\)\s*$|\w\s?[-+*]?=\s?\S"
+)
+_HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
+_COMPOUND = {
+    "all",
+    "ex",
+    "full",
+    "half",
+    "high",
+    "long",
+    "low",
+    "new",
+    "non",
+    "part",
+    "self",
+    "short",
+    "so",
+    "two",
+    "well",
+}
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+    indent: int
+
+
+def read_text(data: bytes) -> ReadDocument:
+    """Return the headings, paragraphs, items, fields and code of a plain text. Raises `DataError`."""
+    groups = list(_groups(decoded(data)))
+    blocks: list[Block] = []
+    for place, lines in enumerate(groups):
+        blocks += _blocks_of(lines, is_first=place == 0, is_last=place == len(groups) - 1)
+    first = blocks[0] if blocks else None
+    return ReadDocument(first.text if isinstance(first, Heading) and first.level == 1 else "", blocks)
+
+
+def _groups(text: str) -> Iterator[Sequence[_Line]]:
+    """The lines between blank ones and rules."""
+    group: list[_Line] = []
+    for number, line in enumerate((*_LINE_END.split(text), ""), 1):
+        wide = line.expandtabs(_CODE_INDENT).rstrip()
+        if wide.strip():
+            group.append(_Line(number, wide.strip(), len(wide) - len(wide.lstrip())))
+        elif group:
+            yield from _sections(group)
+            group = []
+
+
+def _sections(group: Sequence[_Line]) -> Iterator[Sequence[_Line]]:
+    """Yield the parts of a group without blank lines, each from its underlined heading on; a rule alone is left out."""
+    starts = [place - 1 for place in range(2, len(group)) if _is_underline(group[place], group[place - 1], alone=False)]
+    for start, end in zip((0, *starts), (*starts, len(group)), strict=True):
+        if end - start > 1 or not _RULE.fullmatch(group[start].text):
+            yield group[start:end]
+
+
+def _blocks_of(lines: Sequence[_Line], is_first: bool, is_last: bool) -> Iterator[Block]:
+    # a rule, or the line above a heading
+    if len(lines) > 1 and _UNDERLINE.fullmatch(lines[0].text):
+        lines = lines[1:]
+    if len(lines) > 1 and _is_underline(lines[1], lines[0], alone=len(lines) == 2):
+        yield Heading(lines[0].text, 2, lines[0].number)
+        lines = lines[2:]
+    elif len(lines) == 1 and not is_last and (level := _level(lines[0].text, is_first)):
+        yield Heading(lines[0].text, level, lines[0].number)
+        lines = ()
+    elif is_first and not is_last and _level(lines[0].text, is_first) and _fields(lines[1:]):  # a title, its author
+        yield Heading(lines[0].text, 1, lines[0].number)
+        lines = lines[1:]
+    if lines and _is_code(lines):
+        indent = min(line.indent for line in lines)
+        text = "\n".join(" " * (line.indent - indent) + line.text for line in lines)
+        yield TextBlock(text, lines[0].number, kind="code")
+    elif fields := _fields(lines):
+        yield PairsBlock(fields, lines[0].number)
+    else:
+        yield from _paragraphs(lines)
+
+
+def _is_underline(line: _Line, above: _Line, alone: bool) -> bool:
+    """Whether a line marks the one above as a heading; of a longer paragraph it must be about as wide."""
+    if not _UNDERLINE.fullmatch(line.text) or len(above.text) > _LONGEST_TITLE or not re.search(r"\w", above.text):
+        return False
+    return alone or len(line.text) >= max(3, 0.6 * len(above.text))
+
+
+def _level(line: str, is_first: bool) -> int:
+    if len(line) > _LONGEST_TITLE or line[-1] in ".:,":
+        return 0
+    if is_first and not _ITEM.match(line):
+        return 1
+    is_loud = line.isupper() and sum(map(str.isalpha, line)) > 1 and line[-1] not in ";!?"
+    return 2 if is_loud and not _ITEM.match(line) else 0
+
+
+def _is_code(lines: Sequence[_Line]) -> bool:
+    if any(line.indent < _CODE_INDENT for line in lines):
+        return False
+    return 2 * sum(bool(_CODE.search(line.text[:_LINE_START])) for line in lines) >= len(lines)
+
+
+def _fields(lines: Sequence[_Line]) -> list[tuple[str, str]]:
+    """The names and values of lines that are all of that form; a name that comes again is a speaker."""
+    pairs: list[tuple[str, list[str]]] = []
+    for line in lines:
+        match = _FIELD.fullmatch(line.text)
+        if match and not re.search(r"[.!?;]\s", match[1]):
+            pairs.append((match[1].strip(), [match[2]]))
+        elif pairs and line.indent > lines[0].indent:
+            pairs[-1][1].append(line.text)
+        else:
+            return []
+    is_record = len(pairs) > 1 and len({name for name, _ in pairs}) == len(pairs)
+    return [(name, _in_one_line(values)) for name, values in pairs] if is_record else []
+
+
+def _paragraphs(lines: Sequence[_Line]) -> Iterator[TextBlock]:
+    prose: list[_Line] = []
+    item: list[_Line] = []
+    width = max((len(line.text) for line in lines), default=0)
+    for line in lines:
+        is_rule = len(line.text) > 2 and bool(_UNDERLINE.fullmatch(line.text))
+        if is_rule or _begins_item(line.text, item, prose):
+            yield from (*_prose(prose), *_item(item))
+            prose, item = [], [] if is_rule else [line]
+        elif item and (line.indent > item[0].indent or _goes_on(item[-1].text, line.text, width)):
+            item.append(line)
+        else:
+            yield from _item(item)
+            item = []
+            prose.append(line)
+    yield from (*_prose(prose), *_item(item))
+
+
+def _begins_item(line: str, item: Sequence[_Line], prose: Sequence[_Line]) -> bool:
+    """Whether a line has the mark of an item; a number after prose is one if it is the first, else may be of a date."""
+    mark = _ITEM.match(line)
+    return mark is not None and (not prose or bool(item) or not mark[1][0].isdigit() or mark[1][:-1] == "1")
+
+
+def _item(lines: Sequence[_Line]) -> Iterator[TextBlock]:
+    if lines:
+        text = _in_one_line([line.text for line in lines])
+        # a number may be that of a day, which is no mark
+        is_day = re.match(r"\d{1,2}\.\s+[^\W\d_]+\.?\s+\d{4}\b", text)
+        yield TextBlock(text if is_day else _ITEM.sub("", text, count=1), lines[0].number, kind="item")
+
+
+def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
+    """The paragraphs of lines: one, if a width broke it; lines that were ended by hand stay apart."""
+    if not lines:
+        return
+    width = max(len(line.text) for line in lines)
+    is_sentence = _is_sentence(lines)
+    # a list of words in lower case
+    is_list = width < _WRAPPED_WIDTH and not is_sentence and lines[0].text[0].islower()
+    parts: list[list[_Line]] = []
+    for line in lines:
+        if parts and not is_list and _goes_on(parts[-1][-1].text, line.text, width, is_sentence):
+            parts[-1].append(line)
+        else:
+            parts.append([line])
+    is_apart = len(parts) > 1 and width <= _WIDEST_LINE
+    for part in parts:
+        yield TextBlock(_in_one_line([line.text for line in part]), part[0].number, kind="item" if is_apart else "text")
+
+
+def _is_sentence(lines: Sequence[_Line]) -> bool:
+    """Whether lines end as a sentence and one before does not: verses and narrow columns do, lists of sentences do not."""
+    *before, last = (bool(_SENTENCE_END.search(line.text[-_LONGEST_ENDING:])) for line in lines)
+    return last and not all(before)
+
+
+def _goes_on(line: str, after: str, width: int, is_sentence: bool = False) -> bool:
+    """Whether a line goes on in the next: that begins in lower case, or its first word had no room any more."""
+    if width > _WIDEST_LINE:
+        return False
+    if after[0].islower():
+        return True
+    if width < _WRAPPED_WIDTH:
+        return is_sentence
+    has_room = len(line) + 1 + len(after.split(maxsplit=1)[0]) < 0.9 * width
+    return not has_room or bool(_SENTENCE_END.search(line[-_LONGEST_ENDING:])) or line.endswith(",")
+
+
+def _in_one_line(lines: Sequence[str]) -> str:
+    """Lines as one; a word broken at the end of a line is whole again."""
+    parts: list[str] = []
+    for line, after in zip(lines, (*lines[1:], ""), strict=True):
+        half = _HALF_WORD.search(line[-_LONGEST_TITLE:])
+        if line.endswith("\xad"):
+            parts.append(line[:-1])
+        elif half and after[:1].islower():
+            is_whole = half[1].islower() and half[1] not in _COMPOUND
+            parts.append(line[:-1] if is_whole else line)
+        else:
+            parts.append(f"{line} ")
+    return "".join(parts).strip()
+
+
+# -- separated values --------------------------------------------------------------------------------------------------
+
+_DELIMITERS = ",;\t|"
+_SAMPLE = 1 << 16  # characters that tell the delimiter
+MOST_CELLS = 1_000_000  # of a table, those added to short rows counted: what fits the memory of a small machine
+_DELIMITER_LINE = re.compile(r'"?sep=(.)"?[ \t;,]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
+_GROUP = re.compile(r"\d{3}(?:[.,]\d+)?")
+_NO_DELIMITER = "\x1f"
+
+
+class _Dialect(NamedTuple):
+    delimiter: str
+    quotes: bool
+
+
+class _Row(NamedTuple):
+    line: int
+    cells: list[str]
+
+
+def read_separated(data: bytes) -> ReadDocument:
+    """Return the table of a file of separated values, whose delimiter and quoting its rows tell. Raises `DataError`."""
+    text = decoded(data)
+    first_line = _DELIMITER_LINE.match(text)
+    start = first_line.end() if first_line else 0
+    dialect = _dialect(
+        text[start : start + _SAMPLE], first_line[1] if first_line else "", is_cut=len(text) > start + _SAMPLE
+    )
+    rows, number = _first_rows(text[start:], dialect, 2 if first_line else 1)
+    caption, table = _without_titles(rows, dialect.delimiter)
+    number -= len(rows) - len(table)
+    return _table(table, number, caption) if table else ReadDocument("", [])
+
+
+def _first_rows(text: str, dialect: _Dialect, line: int) -> tuple[list[_Row], int]:
+    """The rows that are not empty, as many as are read, and how many there are."""
+    rows: list[_Row] = []
+    number = cells = 0
+    try:
+        for row in _rows(text, dialect, line):
+            number += 1
+            cells += len(row.cells)
+            if cells <= MOST_CELLS or not rows:
+                rows.append(row)
+    except csv.Error as error:
+        if dialect.quotes:  # one that is never closed
+            return _first_rows(text, _Dialect(dialect.delimiter, False), line)
+        raise DataError(f"has rows that cannot be read ({one_line(error)})") from None
+    return rows, number
+
+
+def _rows(text: str, dialect: _Dialect, line: int) -> Iterator[_Row]:
+    reader, before = _reader(text, dialect), 0
+    for row in reader:
+        if any(map(str.strip, row)):
+            yield _Row(before + line, row)
+        before = reader.line_num
+
+
+def _reader(text: str, dialect: _Dialect) -> Reader:
+    return csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=dialect.delimiter,
+        quoting=csv.QUOTE_MINIMAL if dialect.quotes else csv.QUOTE_NONE,
+        skipinitialspace=dialect.quotes,  # else a quotation mark after a blank is none
+    )
+
+
+def _table(rows: Sequence[_Row], number: int, caption: str) -> ReadDocument:
+    left_out = []
+    columns = max(_last_place(row.cells) for row in rows)
+    width = min(columns, MOST_CELLS)
+    if width < columns:
+        left_out.append(f"{columns - width:,} of {columns:,} columns")
+    first = rows[: MOST_CELLS // width]
+    if rest := number - len(first):
+        left_out.append(f"{rest:,} of {number:,} rows")
+    cells = [
+        [*(" ".join(cell.split()) for cell in row.cells[:width]), *[""] * (width - len(row.cells))] for row in first
+    ]
+    if len(cells) > 1 and _are_identifiers(cells[0]):
+        cells[0] = [words_of_name(name) for name in cells[0]]
+    return ReadDocument("", [TableBlock(cells, caption=caption, lines=[row.line for row in first])], left_out)
+
+
+def _last_place(cells: Sequence[str]) -> int:
+    return next((place for place in range(len(cells), 0, -1) if cells[place - 1].strip()), 0)
+
+
+def _are_identifiers(names: Sequence[str]) -> bool:
+    return len({*names}) == len(names) and all(re.fullmatch(r"[^\W\d]\S*", name) for name in names)
+
+
+def _without_titles(rows: list[_Row], delimiter: str) -> tuple[str, list[_Row]]:
+    """Return the lines above the head of a table: a cell alone, or a comment; and the rows from there on."""
+    width = _usual_width(rows[:1000])
+    titles: list[str] = []
+    for place, row in enumerate(rows):
+        if place == len(rows) - 1 or not _is_title(row.cells, width):
+            return "; ".join(titles), rows[place:]
+        glue = f"{delimiter} " if delimiter in ",;" else " "
+        titles.append(glue.join(filter(None, map(str.strip, row.cells))).lstrip("# "))
+    return "", rows
+
+
+def _is_title(cells: Sequence[str], width: int) -> bool:
+    """Whether cells above a table are a title, a comment, or a name and a value in a wider table."""
+    end, size = _last_place(cells), len(cells)
+    if width == 1 or size > width:
+        return False
+    is_alone = end == 1 and (size == 1 or width > 2)
+    return is_alone or size < width and (cells[0].startswith("#") or 2 * size <= width)
+
+
+def _usual_width(rows: Sequence[_Row]) -> int:
+    """The number of cells that most rows have; that of a single cell only if there is no other."""
+    widths = Counter(len(row.cells) for row in rows if len(row.cells) > 1)
+    return max(widths, key=lambda width: (widths[width], width), default=1)
+
+
+def _dialect(sample: str, delimiter: str, is_cut: bool) -> _Dialect:
+    """The delimiter and the quoting with which rows are of equal width and cells are one thing each."""
+    if is_cut:
+        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
+    choices = [_Dialect(sign, quotes) for sign in delimiter or _DELIMITERS for quotes in (True, False)]
+    best = max(choices, key=lambda choice: _score(sample, choice))  # the first of equal ones
+    return best if delimiter or _score(sample, best) > 0 else _Dialect(_NO_DELIMITER, True)
+
+
+def _score(sample: str, dialect: _Dialect) -> float:
+    try:
+        rows = [row for row in _reader(sample, dialect) if any(row)]
+    except csv.Error:
+        return 0
+    several = [row for row in rows if len(row) > 1]
+    if 2 * len(several) < len(rows) or not several or _splits_a_column(sample, dialect, rows, several):
+        return 0
+    widths = Counter(map(len, several))
+    usual = max(widths, key=lambda width: (widths[width], width))
+    consistency = 0.5 + 0.5 * widths[usual] / len(rows)
+    # a cell that goes over many lines counts as often: a quotation mark that is only a sign swallows rows
+    good = weight = 0.0
+    for row in several:
+        for cell in row:
+            size = 1 + cell.count("\n")
+            weight += size
+            good += size * _oneness(cell, dialect, usual)
+    return consistency * good / weight + 0.001 * min(usual, 50) / 50
+
+
+def _splits_a_column(sample: str, dialect: _Dialect, rows: Sequence[list[str]], several: Sequence[list[str]]) -> bool:
+    """Whether a single column was split: its head has no delimiter, and the rest is "Smith, John" or "1,234"."""
+    if len(rows[0]) > 1 or any(len(row) > 2 for row in several):
+        return False
+    is_prose = sample.count(dialect.delimiter) == sample.count(f"{dialect.delimiter} ")
+    return is_prose or all(re.fullmatch(r"\d{1,3}", row[0]) and _GROUP.fullmatch(row[1]) for row in several)
+
+
+def _oneness(cell: str, dialect: _Dialect, width: int) -> float:
+    """How much a cell looks like one thing: a number, a date, words; not like several with a delimiter between them."""
+    text = cell.strip()
+    if "\t" in text or re.search(r"\S[;|]\S", text):
+        return 0
+    if re.search(r"[^\W\d],[^\W\d]", text) and not dialect.quotes:
+        return 0
+    if len(text) > 1 and text[0] == text[-1] == '"' and not dialect.quotes:
+        return 0
+    sign = re.compile(rf"{re.escape(dialect.delimiter)}\S")
+    if "\n" in text and any(len(sign.findall(line)) == width - 1 for line in text.split("\n")):  # rows
+        return 0
+    return 0.5 if text.startswith('"') and text.count('"') % 2 else 1
