@@ -95,12 +95,12 @@ class Question:
         )
 
     def _counts_there(self, evidence: ReadEvidence, start: int, end: int, words: WordSet) -> bool:
-        # below a name of a column that does not ask for a date, or before a word of the question
+        # the question has the name of the column or of the value, which does not ask for a date, or the words behind the number
         labels = [label.text for label in evidence.labels_at(start) if label.text]
-        if labels:
-            return not any(self.language.answer_types.expected_type(label).kind == "date" for label in labels)
-        behind = _NOUN.match(evidence.text, end)
-        return behind is not None and bool(self.language.properties.keywords(behind[0]) & words)
+        if not labels and (behind := _NOUN.match(evidence.text, end)):
+            labels = [behind[0]]
+        types, keywords = self.language.answer_types, self.language.properties.keywords
+        return any(keywords(label) & words and types.expected_type(label).kind != "date" for label in labels)
 
     def fit(self, entity: Entity) -> float:
         """Return how well an entity fits the expected type, from 0 to 1."""

@@ -64,9 +64,17 @@ class ReadEvidence:
 
     @cached_property
     def years(self) -> list[tuple[int, int]]:
-        """The places of numbers of four digits that stand alone and are taken for years."""
+        """The places of numbers of four digits that are taken for years; in rows and entries those that are a whole cell or value."""
         places = ((mention["start"], mention["end"]) for mention in self.mentions if is_date(mention["id"]))
-        return [(start, end) for start, end in places if end - start == 4 and self.text[start:end].isdecimal()]
+        years = [(start, end) for start, end in places if end - start == 4 and self.text[start:end].isdecimal()]
+        if "row" in self.evidence:
+            whole = {(cell["start"], cell["start"] + len(cell["text"])) for cell in self.evidence["row"]["cells"]}
+        elif "attribute" in self.evidence:
+            values = self.evidence["attribute"]["values"]
+            whole = {(value["start"], value["start"] + len(value["text"])) for value in values}
+        else:
+            return years
+        return [place for place in years if place in whole]
 
     @cached_property
     def folded(self) -> str:

@@ -51,5 +51,5 @@ def test_a_quick_run_writes_figures_and_tables_and_keeps_other_parts(tmp_path):
 
 
 def test_an_unknown_part_gives_one_line(tmp_path):
-    done = bench("kb", "--parts", "copies", "--output", str(tmp_path / "figures.json"))
-    assert done.returncode != 0 and "unknown part 'copies'; valid: wikidata-27k" in done.stderr
+    done = bench("pipeline", "--parts", "copies", "--output", str(tmp_path / "figures.json"))
+    assert done.returncode != 0 and "unknown part 'copies'; valid: commands, kb" in done.stderr
