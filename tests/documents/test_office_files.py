@@ -1,0 +1,146 @@
+"""Word documents, sheets, slides and PDF files as blocks: what people see, and nothing else."""
+
+import io
+from datetime import date, datetime, timedelta
+
+import pytest
+from docx import Document
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+from openpyxl import Workbook
+from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
+from pptx.util import Inches
+
+from convinse.documents.model import Heading, TableBlock, TextBlock
+from convinse.documents.office import read_slides, read_word
+from convinse.documents.sheets import read_sheets, shown
+
+
+def saved(document):
+    packed = io.BytesIO()
+    document.save(packed)
+    return packed.getvalue()
+
+
+def of_word(*paragraphs):
+    """The blocks of a Word document with paragraphs of these runs and marks, as they are written in XML."""
+    document = Document()
+    for inner in paragraphs:
+        document.element.body.insert(-1, parse_xml(f"<w:p {nsdecls('w')}>{inner}</w:p>"))
+    return read_word(saved(document)).blocks
+
+
+def run(text, marks=""):
+    return f"<w:r><w:rPr>{marks}</w:rPr><w:t xml:space='preserve'>{text}</w:t></w:r>"
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (run("The rent is ") + f"<w:del>{run('700').replace('w:t', 'w:delText')}</w:del><w:ins>{run('820')}</w:ins>" + run(" euros."),
+         "The rent is 820 euros."),
+        (run("It was ") + run("40", "<w:strike/>") + run("55") + run(" secret", "<w:vanish/>"), "It was 55"),
+        (run("not ") + run("struck", '<w:strike w:val="0"/>'), "not struck"),
+        (run("10") + run("6", '<w:vertAlign w:val="superscript"/>') + run(" per mL"), "10^6 per mL"),
+        (run("the 1") + run("st", '<w:vertAlign w:val="superscript"/>'), "the 1st"),
+        (f"<w:sdt><w:sdtContent>{run('in a control')}</w:sdtContent></w:sdt>", "in a control"),
+        ("<w:moveFrom>" + run("left") + "</w:moveFrom><w:moveTo>" + run("right") + "</w:moveTo>", "right"),
+        ("<w:r><w:t>a</w:t><w:br/><w:t>b</w:t><w:tab/><w:t>c</w:t></w:r>", "a b c"),
+    ],
+)  # fmt: skip
+def test_words_are_read_with_all_changes_accepted(inner, text):
+    assert [block.text for block in of_word(inner)] == [text]
+
+
+def test_headings_by_style_derived_style_and_outline():
+    document = Document()
+    document.styles.add_style("Ours", 1).base_style = document.styles["Heading 2"]
+    for style, text in (("Title", "A"), ("Heading 1", "B"), ("Ours", "C"), ("List Bullet", "d")):
+        document.add_paragraph(text, style)
+    outline = "<w:pPr><w:outlineLvl w:val='0'/></w:pPr>"
+    document.element.body.insert(-1, parse_xml(f"<w:p {nsdecls('w')}>{outline}{run('E')}</w:p>"))
+    assert list(read_word(saved(document)).blocks) == [
+        Heading("A", 1), Heading("B", 2), Heading("C", 3), TextBlock("d", kind="item"), Heading("E", 2),
+    ]  # fmt: skip
+
+
+def test_text_boxes_are_read_once_and_tables_within_tables():
+    box = f"<w:txbxContent><w:p>{run('boxed')}</w:p></w:txbxContent>"
+    both = f"<w:r><mc:AlternateContent xmlns:mc='http://schemas.openxmlformats.org/markup-compatibility/2006'><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r>"
+    assert [block.text for block in of_word(run("text") + both)] == ["text", "boxed"]
+    document = Document()
+    outer = document.add_table(2, 2)
+    outer.cell(0, 0).merge(outer.cell(0, 1)).text = "Wide"
+    inner = outer.cell(1, 0).add_table(1, 1)
+    inner.cell(0, 0).text = "deep"
+    first, second = read_word(saved(document)).blocks
+    assert (first.rows[0], first.merged, second.rows) == (["Wide", "Wide"], {(0, 1): (0, 0)}, [["deep"]])
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (0.653, "0.0%", "65.3%"), (1234.5, '"$"#,##0.00', "$1,234.50"), (1234.5, "#,##0.00 [$€-407]", "1,234.50 €"),
+        (-1250, "#,##0;(#,##0)", "-1,250"), (7, "00000", "00007"), (0.1 + 0.2, "General", "0.3"), (3.0, "General", "3"),
+        (1.5, "0.##", "1.5"), (2.0, "0.00", "2.00"), (2500000, '0.0,,"M"', "2.5M"), (12, '0 "kg"', "12 kg"), (0, '0;-0;"none"', "none"),
+        (True, "General", "TRUE"), (date(2024, 3, 4), "d/m/y", "2024-03-04"), (datetime(2024, 3, 4), "", "2024-03-04"),
+        (datetime(2024, 3, 4, 10, 30), "", "2024-03-04 10:30"), (timedelta(hours=36, minutes=15), "[h]:mm", "36:15"), (None, "0", ""),
+        ("a\n b", "@", "a b"), (12345.678, "0.00E+00", "1.23E+04"), (-0.5, "0%", "-50%"),
+    ],
+)  # fmt: skip
+def test_values_are_shown_as_their_format_says(value, form, text):
+    assert shown(value, form) == text
+
+
+def test_sheets_without_what_is_hidden_and_with_formulas_and_merged_cells():
+    workbook = Workbook()
+    sheet = workbook.active
+    sheet.title = "Costs"
+    for row in (
+        ["Region", "Town", "Cost"],
+        ["North", "Arlby", 12],
+        ["", "Brenn", "=C2*2"],
+        ["South", "Dalt", 3],
+        [],
+        ["Note", "x"],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A2:A3")
+    sheet.row_dimensions[4].hidden = True
+    workbook.create_sheet("Secret").sheet_state = "hidden"
+    document = read_sheets(saved(workbook))
+    heading, table, note = document.blocks
+    assert heading == Heading("Costs", 2) and list(document.left_out) == ["the hidden sheet Secret"]
+    assert table.rows == [["Region", "Town", "Cost"], ["North", "Arlby", "12"], ["North", "Brenn", "=C2*2"]]
+    assert (table.merged, table.lines, note.rows) == ({(2, 0): (1, 0)}, [1, 2, 3], [["Note", "x"]])
+
+
+def test_slides_have_their_numbers_notes_groups_tables_and_charts():
+    presentation = Presentation()
+    blank, titled = presentation.slide_layouts[6], presentation.slide_layouts[5]
+    first = presentation.slides.add_slide(titled)
+    first.shapes.title.text = "Plan"
+    first.notes_slide.notes_text_frame.text = "Ask Holm."
+    group = first.shapes.add_group_shape()
+    group.shapes.add_textbox(0, 0, Inches(1), Inches(1)).text_frame.text = "In a group"
+    second = presentation.slides.add_slide(blank)
+    table = second.shapes.add_table(2, 2, 0, 0, Inches(2), Inches(1)).table
+    for place, text in (((0, 0), "Town"), ((0, 1), "Visitors"), ((1, 0), "Arlby"), ((1, 1), "120")):
+        table.cell(*place).text = text
+    data = CategoryChartData()
+    data.categories = ["2021", "2022"]
+    data.add_series("Ships", (310, 355))
+    second.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(2), Inches(2), data)
+    presentation.slides.add_slide(blank).element.set("show", "0")
+    document = read_slides(saved(presentation))
+    assert list(document.left_out) == ["1 hidden slides"]
+    assert [block for block in document.blocks if not isinstance(block, TableBlock)] == [
+        Heading("Plan", 2, page=1), TextBlock("In a group", page=1), TextBlock("Ask Holm.", page=1, kind="note"), Heading("Slide 2", 2, page=2),
+    ]  # fmt: skip
+    tables = [block for block in document.blocks if isinstance(block, TableBlock)]
+    assert [table.rows for table in tables] == [
+        [["Town", "Visitors"], ["Arlby", "120"]], [["", "Ships"], ["2021", "310"], ["2022", "355"]],
+    ]  # fmt: skip
+    assert {table.page for table in tables} == {2}
