@@ -116,6 +116,8 @@ def page(text="The gate opens at 7."):
         ("a.epub", lambda: zipped(BOOK), ["Tides, One, High at noon.", "Tides, Two, Low at six."]),
         ("a.pdf", page, ["a, The gate opens at 7."]),
         ("a.pdf", lambda: page("The Ales open at 7."), ["a, The files open at 7."]),
+        ("a.pdf", lambda: page("The larg-) Tj 0 -14 Td (est boat is red."), ["a, The largest boat is red."]),
+        ("a.pdf", lambda: page("Boat 12-) Tj 0 -14 Td (B is blue."), ["a, Boat 12- B is blue."]),
     ],
 )
 def test_packed_documents_are_read(name, make, texts):
