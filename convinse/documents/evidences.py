@@ -19,7 +19,7 @@ from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlo
 from .tables import data_rows, grid_of
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 2  # raised when the same file gives other evidences
+FORMAT = 3  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..language.language import Language
 from ..language.property_names import PropertyLabel
-from ..language.read_evidence import ReadEvidence
+from ..language.read_evidence import ReadEvidence, is_code
 from ..records.evidence import normalize_source
 from ..records.literals import is_item, is_number
 from ..records.written_values import find_literals
@@ -111,6 +111,6 @@ def unlinked_names(read: ReadEvidence) -> Iterator[tuple[str, int]]:
 def _may_be_name(text: str) -> bool:
     if len(text.split()) > _MAX_NAME_WORDS:
         return False
-    if _QUOTED.fullmatch(text.strip()):
+    if _QUOTED.fullmatch(text.strip()) or is_code(text):
         return True
     return any(map(str.isalpha, text)) and not any(find_literals(text))

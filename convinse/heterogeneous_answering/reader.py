@@ -87,6 +87,8 @@ def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) ->
     if exact is not None and is_item(exact["id"]):
         return exact
     whole = evidence.text
+    if place and (code := evidence.code_at(*place)):
+        return as_words(code)
     value = value_at(whole, *place) if place and whole[slice(*place)] == text else value_at(text, 0, len(text))
     if value is not None:
         return value

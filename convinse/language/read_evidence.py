@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 
-from ..records.evidence import Entity, Evidence, Mention, entities_within
+from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Mention, entities_within
 from ..records.facts import Fact, fact_of
 from ..records.literals import is_date
 from ..records.periods import TimedPart, timed_parts
+from ..records.written_values import kind_of_value
 from .language import Language
 from .property_names import PropertyLabel
 from .text import fold
 from .word_lists import WordSet
+
+# capitals and digits, or groups of digits as telephone numbers have
+_CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Z])[A-Z0-9]+(?:[ ./-][A-Z0-9]+){0,5}|\+?[0-9]{2,4}(?:[ -][0-9]{2,4}){1,5}")
+
+
+@lru_cache(maxsize=4096)  # spans of a reader ask for the same cells
+def is_code(text: str) -> bool:
+    """Return True for a text that is given as a whole, though it has digits: MX-40, 4QP, 555 0142; not for a value."""
+    return _CODE.fullmatch(text) is not None and not kind_of_value(text)
 
 
 class ReadEvidence:
@@ -96,6 +107,16 @@ class ReadEvidence:
     def within(self, start: int, end: int) -> list[Entity]:
         """Return the entities that its text mentions from `start` to `end`."""
         return entities_within(self.evidence, start, end)
+
+    def code_at(self, start: int, end: int) -> str:
+        """Return the cell or value around a place if it is a code, a telephone or a serial number; else an empty string."""
+        parts: Sequence[Cell | AttributeValue] = ()
+        if "row" in self.evidence:
+            parts = self.evidence["row"]["cells"]
+        elif "attribute" in self.evidence:
+            parts = self.evidence["attribute"]["values"]
+        around = (part["text"] for part in parts if part["start"] <= start and end <= part["start"] + len(part["text"]))
+        return next((text for text in around if is_code(text)), "")
 
     def labels_at(self, start: int) -> Iterator[PropertyLabel]:
         """Yield the labels of the value at a place in a row (its header) or infobox entry (the path of the attribute, its header)."""

@@ -106,3 +106,13 @@ def test_a_part_of_a_mention_stands_for_its_item(case):
 @each_case("spans", "marked")
 def test_a_span_is_of_whole_words_and_has_the_article_of_a_name(case):
     assert labels(read([span(case["marked"], start=case["start"])], [evidence(case["text"])])) == [case["whole"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "marked"), [("555 0142", "0142"), ("MX-40", "40"), ("4QP", "4"), ("47 22 33 44 55", "22 33")]
+)
+def test_a_part_of_a_code_is_the_code(value, marked):
+    text = f"Hall, Phone, {value}"
+    part = {"text": value, "entities": [], "start": text.index(value)}
+    evidence_ = {**evidence(text), "source": "info", "attribute": {"path": ["Phone"], "values": [part]}}
+    assert labels(read([span(marked, start=text.index(marked))], [evidence_])) == [value]
