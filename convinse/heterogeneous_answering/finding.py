@@ -22,6 +22,9 @@ _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # t
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
+_UNKNOWN = frozenset(
+    ("n/a", "na", "-", "–", "—", "?", "unknown", "none", "tbd", "tba")
+)  # texts of a cell that says nothing
 _MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
 
 
@@ -36,14 +39,24 @@ def find_candidates(
         computed: the results of computations.
     """
     merged = MergedCandidates(question)
+    tables = [table_of(evidence) for evidence in question.evidences]
+    without = {
+        table
+        for table, evidence in zip(tables, question.evidences, strict=True)
+        if lacks_asked_cell(evidence, question)
+    }
+    # the other rows of such a table are about other things
+    silent = {place for place, table in enumerate(tables) if table is not None and table in without}
     for place, evidence in enumerate(question.evidences):
-        for role in entity_roles(place, evidence, question.language):
+        for role in () if place in silent else entity_roles(place, evidence, question.language):
             merged.candidate(role.entity).roles.append(role)
     for result in computed:
         candidate = merged.candidate(result.entity)
         candidate.computed = candidate.computed or result
         candidate.best_places += result.places
     for answer in read:
+        if silent.issuperset(answer.places):
+            continue
         candidate = merged.candidate(answer.entity)
         candidate.read += answer.score
         candidate.best_places += answer.places
@@ -54,6 +67,30 @@ def find_candidates(
     for candidate in possible:
         candidate.read /= total
     return possible
+
+
+def table_of(read: ReadEvidence) -> tuple[str, int] | None:
+    """Return the page and the number of the table that a row is of; None for other evidences."""
+    row = read.evidence.get("row")
+    return (row["page"], row["table"]) if row is not None and "page" in row and "table" in row else None
+
+
+def lacks_asked_cell(read: ReadEvidence, question: Question) -> bool:
+    """Return True if a row is of the thing that a question names, and its cell in the column that the question names is empty."""
+    table = table_of(read)
+    if table is None:
+        return False
+    row, keywords = read.evidence["row"], question.language.properties.keywords
+    words = keywords(question.in_full)
+    cells = {cell["header"]: cell for cell in row["cells"]}
+    subjects = [cell for cell in row["cells"] if (name := keywords(cell["text"])) and name <= words]
+    if not subjects:
+        return False
+    # columns that no row of the table fills have no header here
+    headers = {cell["header"] for whole in question.pages.table(*table) for cell in whole["cells"]}
+    named = [header for header in headers if (name := keywords(header)) and name <= words]
+    asked = [header for header in named if header not in {subject["header"] for subject in subjects}]
+    return bool(asked) and all(header not in cells or cells[header]["text"].lower() in _UNKNOWN for header in asked)
 
 
 def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator[EntityRole]:

@@ -142,3 +142,11 @@ def test_examples_of_the_embedded_data_are_not_shown_to_others(workdir):
     with Pipeline(load_config("lexical.yml", kb_path="none", ers_wikipedia_dump=None, ers_use_cache=False)) as pipeline:
         assert examples_of(pipeline.resources) == []
         assert pipeline.ask(["Who directed Titanic?"])["questions"][0]["top_evidences"] == []
+
+
+def test_an_empty_cell_is_not_known_and_a_number_like_a_year_is_a_count(workdir, capsys):
+    write("town/stations.csv", "station,min,max,pupils\nAlda,-7,31,1950\nBrek,n/a,28,870\nCorn,-4,,2048\n")
+    questions = ("What is the min of Brek?", "What is the max of Corn?", "What is the max of Alda?", "How many pupils does Alda have?")  # fmt: skip
+    turns = printed_answers(capsys, *questions)
+    assert ["abstained" in turn for turn in turns] == [True, True, False, False]
+    assert [answer(turn) for turn in turns[2:]] == ["31", "1950"]
