@@ -17,7 +17,7 @@ from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
     from ..config import Config
-    from ..documents.index import Updated
+    from ..documents.index import ListedFile, Updated
 
 LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
@@ -98,11 +98,18 @@ def _tell_left_out(done: Updated, paths: list[str]) -> None:
     if parts:
         shown = " ".join(map(shlex.quote, paths))
         LOGGER.warning(
-            "%d files are read; not read: %s (convinse files %s lists them)",
-            done.counts["pages"],
+            "%s read; not read: %s (convinse files %s lists them)",
+            "1 file is" if done.counts["pages"] == 1 else f"{done.counts['pages']:,} files are",
             ", ".join(parts),
             shown,
         )
+
+
+def _read(file: ListedFile) -> str:
+    words = {"text": "passage", "table": "row", "info": "value"}
+    counts = [(file.counts[source], word) for source, word in words.items() if file.counts.get(source)]
+    amounts = ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for count, word in counts)
+    return "" if file.fault else f"{file.title}: {amounts or 'nothing'}"
 
 
 def _files(options: argparse.Namespace) -> int:
@@ -110,17 +117,9 @@ def _files(options: argparse.Namespace) -> int:
 
     folder, done = _index_over([Path(path).expanduser() for path in options.paths], _MODEL, options.quiet)
     with closing(DocumentIndex(folder)) as index:
-        rows = [
-            (
-                file.name,
-                file.title,
-                *(f"{file.counts[source]:,}" for source in ("text", "table", "info")),
-                file.fault or file.left_out,
-            )
-            for file in index.files()
-        ]
-    print_rows(None, ("file", "title", "passages", "rows", "values", "not read"), rows)
-    if done is not None:
+        rows = [(file.name, _read(file), file.fault or file.left_out) for file in index.files()]
+    print_rows(None, ("file", "read", "not read"), rows)
+    if done is not None and done.left_out:
         print_pairs(None, {why: f"{number:,}" for why, number in sorted(done.left_out.items())})
     return 0
 

@@ -150,3 +150,19 @@ def test_an_empty_cell_is_not_known_and_a_number_like_a_year_is_a_count(workdir,
     turns = printed_answers(capsys, *questions)
     assert ["abstained" in turn for turn in turns] == [True, True, False, False]
     assert [answer(turn) for turn in turns[2:]] == ["31", "1950"]
+
+
+def test_files_are_listed_and_what_is_left_out_is_said_in_one_line(town, capsys):
+    write("town/broken.json", "{")
+    write("town/song.mp3", b"x")
+    assert main(["files", "town", "--quiet"]) == 0
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in capsys.readouterr().out.splitlines()]
+    assert ["town/museum.md", "Harbour museum: 2 passages", ""] in rows and [
+        "town/tickets.csv",
+        "tickets: 3 rows",
+        "",
+    ] in rows
+    assert ["of kinds that are not read", "1"] in rows
+    assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
+    expected = "3 files are read; not read: 1 that cannot be read, 1 of kinds that are not read (convinse files town lists them)"
+    assert expected in capsys.readouterr().err.splitlines()
