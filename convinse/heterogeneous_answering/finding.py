@@ -89,8 +89,8 @@ def lacks_asked_cell(read: ReadEvidence, question: Question) -> bool:
     # columns that no row of the table fills have no header here
     headers = {cell["header"] for whole in question.pages.table(*table) for cell in whole["cells"]}
     named = [header for header in headers if (name := keywords(header)) and name <= words]
-    asked = [header for header in named if header not in {subject["header"] for subject in subjects}]
-    return bool(asked) and all(header not in cells or cells[header]["text"].lower() in _UNKNOWN for header in asked)
+    requested = [header for header in named if header not in {subject["header"] for subject in subjects}]
+    return bool(requested) and all(header not in cells or cells[header]["text"].lower() in _UNKNOWN for header in requested)
 
 
 def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator[EntityRole]:
