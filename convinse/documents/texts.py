@@ -33,23 +33,6 @@ _CODE = re.compile(
     r"[;{}]\s*$|^\s*(def|class|if|for|while|return|import|from)\b|^\s*(\$ |>>>|#|//|<)|[\w)\]]\(.*\)\s*$|\w\s?[-+*]?=\s?\S"
 )
 _HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
-_COMPOUND = {
-    "all",
-    "ex",
-    "full",
-    "half",
-    "high",
-    "long",
-    "low",
-    "new",
-    "non",
-    "part",
-    "self",
-    "short",
-    "so",
-    "two",
-    "well",
-}
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -228,7 +211,7 @@ def _in_one_line(lines: Sequence[str]) -> str:
         if line.endswith("\xad"):
             parts.append(line[:-1])
         elif half and after[:1].islower():
-            is_whole = half[1].islower() and half[1] not in _COMPOUND
+            is_whole = half[1].islower()
             parts.append(line[:-1] if is_whole else line)
         else:
             parts.append(f"{line} ")

@@ -90,7 +90,9 @@ def lacks_asked_cell(read: ReadEvidence, question: Question) -> bool:
     headers = {cell["header"] for whole in question.pages.table(*table) for cell in whole["cells"]}
     named = [header for header in headers if (name := keywords(header)) and name <= words]
     requested = [header for header in named if header not in {subject["header"] for subject in subjects}]
-    return bool(requested) and all(header not in cells or cells[header]["text"].lower() in _UNKNOWN for header in requested)
+    return bool(requested) and all(
+        header not in cells or cells[header]["text"].lower() in _UNKNOWN for header in requested
+    )
 
 
 def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator[EntityRole]:

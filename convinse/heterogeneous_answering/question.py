@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,7 +46,7 @@ class Question:
         said: the answers of earlier turns.
         language: the words of its language.
         items: of the knowledge base and of the documents.
-        pages: with the whole tables of rows.
+        open_pages: opens the pages with the whole tables of rows; facts alone need none.
         property_names: of the knowledge base.
         lifetimes: of its items.
     """
@@ -62,9 +62,14 @@ class Question:
     said: Sequence[Entity]
     language: Language
     items: Items
-    pages: Pages
+    open_pages: Callable[[], Pages]
     property_names: PropertyNames
     lifetimes: Lifetimes
+
+    @cached_property
+    def pages(self) -> Pages:
+        """The pages with the whole tables of rows."""
+        return self.open_pages()
 
     @cached_property
     def shares(self) -> list[float]:
@@ -150,7 +155,7 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
                 turn.get("history_answers", ()),
                 language,
                 resources.kb,
-                resources.pages,
+                lambda: resources.pages,
                 resources.property_names,
                 resources.lifetimes,
             )

@@ -45,7 +45,7 @@ def test_what_is_no_text_and_what_is_damaged(monkeypatch):
 
 
 WRAPPED = (
-    "The hall by the harbour was built in 1901 and it has 1\n200 lamps. It was the termi-\nnal of a well-\nknown line."
+    "The hall by the harbour was built in 1901 and it has 1\n200 lamps. It was the termi-\nnal of a well-known\n line."
 )
 
 
