@@ -14,9 +14,9 @@ from ..wikipedia.flatten import BLOCKS
 from ..wikipedia.infobox import attributes
 from ..wikipedia.snippets import Snippet
 from ..wikipedia.tables import grid, header_rows
+from .code_pages import decoded
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .office import unpacked
-from .texts import decoded
 
 # no words of the document: programs, navigation, fields of forms, and struck or hidden text
 _LEFT_OUT = (

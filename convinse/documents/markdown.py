@@ -13,10 +13,10 @@ from ..config.yaml_files import read_value
 from ..support.errors import ConfigError
 from ..support.limits import LARGEST_CONFIG
 from ..wikipedia.document import cut_deep
+from .code_pages import decoded
 from .html import html_blocks
 from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import blocks_of
-from .texts import decoded
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

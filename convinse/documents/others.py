@@ -15,11 +15,12 @@ import msgspec
 
 from ..config.yaml_files import read_value
 from ..support.errors import ConfigError, DataError
+from .code_pages import decoded
 from .html import html_document
 from .markdown import read_markdown
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import blocks_of
-from .texts import decoded, read_text
+from .texts import read_text
 
 _SHOWN_FIELDS = ("From", "To", "Cc", "Date", "Subject")
 _CUE = re.compile(r"\d+|WEBVTT.*|.*-->.*|NOTE\b.*")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from .code_pages import decoded
 from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
-from .texts import decoded
 
 _ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*?)(?:\s*<[^`<>]*>)?`")
 _OPTION = re.compile(r"\s*(?:\.\. |:[\w-]+:)")

@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
+from ..support.errors import DataError
 from .model import Block, Heading, ReadDocument, TableBlock
 from .office import unpacked
 
 _MOST_CELLS = 1_000_000  # of a workbook; sheets of that size take a minute
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(.)', re.DOTALL)
+# openpyxl makes a cell for each place of a merged area
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _DIGITS = frozenset("0#?")
 
 
@@ -20,10 +24,10 @@ def read_sheets(data: bytes) -> ReadDocument:
     """Return the tables of an XLSX file, sheet by sheet, without hidden sheets, rows and columns."""
     from openpyxl import load_workbook
 
-    unpacked(data)
+    has_formulas = _checked(data)
     # the stored dimension of a sheet may be wrong, and merged cells are not read with `read_only`
     values = load_workbook(io.BytesIO(data), data_only=True)
-    formulas = load_workbook(io.BytesIO(data)) if _lacks_values(values) else None
+    formulas = load_workbook(io.BytesIO(data)) if has_formulas else None  # they show what has no stored value
     blocks: list[Block] = []
     left_out: list[str] = []
     for sheet in values.worksheets:
@@ -42,14 +46,23 @@ def read_sheets(data: bytes) -> ReadDocument:
     return ReadDocument(values.properties.title or "", blocks, left_out)
 
 
-def _lacks_values(workbook: Any) -> bool:
-    """Return True if a cell may have a formula without a stored value."""
-    return any(
-        cell.value is None and cell.data_type in ("n", "f", "str")
-        for sheet in workbook.worksheets
-        for row in sheet.iter_rows(max_row=_MOST_CELLS // max(sheet.max_column, 1))
-        for cell in row
-    )
+def _checked(data: bytes) -> bool:
+    """Return True if a workbook has formulas. Raises `DataError` for merged cells that would not fit into memory."""
+    from openpyxl.utils import column_index_from_string
+
+    packed, size, has_formulas = unpacked(data), 0, False
+    for name in packed.namelist():
+        if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+            content = packed.read(name)
+            has_formulas = has_formulas or _FORMULA.search(content) is not None
+            for first_letters, first, last_letters, last in _MERGED.findall(content):
+                width = column_index_from_string(last_letters.decode()) - column_index_from_string(
+                    first_letters.decode()
+                )
+                size += (width + 1) * (int(last) - int(first) + 1)
+    if size > _MOST_CELLS:
+        raise DataError(f"has more than {_MOST_CELLS:,} places of merged cells")
+    return has_formulas
 
 
 class _Sheet:
@@ -85,7 +98,6 @@ class _Sheet:
         return {
             (row, column): (area.min_row, area.min_col)
             for area in self._sheet.merged_cells.ranges
-            if area.size["rows"] * area.size["columns"] <= _MOST_CELLS
             for row in range(area.min_row, area.max_row + 1)
             for column in range(area.min_col, area.max_col + 1)
             if (row, column) != (area.min_row, area.min_col)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ..wikipedia.snippets import Snippet
-from ..wikipedia.tables import GridCell, GridRow
+from ..wikipedia.tables import GridCell, GridRow, is_banner, texts_of
 from .model import TableBlock
 
 _AMOUNT = re.compile(r"[-+−(]?\s*[$€£¥]?\s*\d[\d.,:/ '’_-]*\s*(?:%|[€$£¥]|[a-zA-Zµ°²³]{1,4})?\)?")
@@ -45,20 +45,12 @@ def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
 
 def data_rows(grid: Sequence[GridRow], headed: AbstractSet[int]) -> list[int]:
     """Return the numbers of the rows with data: with words, no title over all columns, and not the names of columns once more."""
-    names = [_texts(grid[number]) for number in headed]
+    names = [texts_of(grid[number]) for number in headed]
     return [
         number
         for number, row in enumerate(grid)
-        if number not in headed and any(_texts(row)) and _texts(row) not in names and not _is_title(row)
+        if number not in headed and any(texts_of(row)) and texts_of(row) not in names and not is_banner(row)
     ]
-
-
-def _is_title(row: GridRow) -> bool:
-    return len(row) > 1 and len({cell.origin for cell in row if cell is not None}) == 1
-
-
-def _texts(row: GridRow) -> list[str]:
-    return ["" if cell is None else cell.snippet.text for cell in row]
 
 
 def _first_row(rows: Sequence[Sequence[str]]) -> int:

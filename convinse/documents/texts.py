@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import DataError, one_line
-from .code_pages import decoded as decoded
+from .code_pages import decoded
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import words_of_name
 
@@ -211,8 +211,7 @@ def _in_one_line(lines: Sequence[str]) -> str:
         if line.endswith("\xad"):
             parts.append(line[:-1])
         elif half and after[:1].islower():
-            is_whole = half[1].islower()
-            parts.append(line[:-1] if is_whole else line)
+            parts.append(line[:-1] if half[1].islower() else line)
         else:
             parts.append(f"{line} ")
     return "".join(parts).strip()
@@ -282,7 +281,7 @@ def _reader(text: str, dialect: _Dialect) -> Reader:
         io.StringIO(text, newline=""),
         delimiter=dialect.delimiter,
         quoting=csv.QUOTE_MINIMAL if dialect.quotes else csv.QUOTE_NONE,
-        skipinitialspace=dialect.quotes,  # else a quotation mark after a blank is none
+        skipinitialspace=dialect.quotes,  # a quotation may begin behind a blank
     )
 
 

@@ -119,10 +119,10 @@ def row_snippets(
     headers: list[str] = []
     below_data = False
     for number, row in enumerate(table):
-        texts = _texts(row)
+        texts = texts_of(row)
         if not any(texts):
             continue
-        if _is_banner(row):
+        if is_banner(row):
             cell = next(filter(None, row))
             if cell.origin[0] == number:  # not a row span: a title of the table or of the rows below
                 banner = cell.snippet.text
@@ -155,7 +155,7 @@ def header_rows(table: Sequence[GridRow], node: LexborNode) -> set[int]:
     top = next(table_rows(node), None)
     top_cells = [] if top is None else list(row_cells(top))
     is_bold = len(top_cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in top_cells) > len(top_cells)
-    numbers = [number for number, row in enumerate(table) if any(_texts(row)) and not _is_banner(row)]
+    numbers = [number for number, row in enumerate(table) if any(texts_of(row)) and not is_banner(row)]
     if not numbers:
         return set()
     first = numbers[0]
@@ -175,9 +175,9 @@ def header_rows(table: Sequence[GridRow], node: LexborNode) -> set[int]:
                 headed.add(number)
         elif _has_only_headers(row) and cells[0].group != "tfoot" and not all(scope == "row" for scope in scopes):
             is_tied = number - 1 in headed and _is_tied(table[number - 1], row)
-            is_again = any(_texts(row) == _texts(table[above]) for above in headed)
+            is_again = any(texts_of(row) == texts_of(table[above]) for above in headed)
             likeness = columns.likeness(row)
-            is_below_banner = _is_banner(table[number - 1]) and bool(data) and likeness == 0
+            is_below_banner = is_banner(table[number - 1]) and bool(data) and likeness == 0
             if is_tied or is_again or likeness < 0 or is_below_banner:
                 headed.add(number)
     return headed
@@ -195,7 +195,7 @@ def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColu
     if is_bold and not header_cells:
         return True
     texts = [cell.snippet.text for cell in cells]
-    are_labels = len({*texts}) == len(texts) and max(map(len, texts)) <= _MAX_HEADER and all(_texts(row)[1:])
+    are_labels = len({*texts}) == len(texts) and max(map(len, texts)) <= _MAX_HEADER and all(texts_of(row)[1:])
     # of two columns the first may name the values of the second
     return are_labels and len(row) > 2 and len(data) > 1 and columns.likeness(row) < 0
 
@@ -212,7 +212,7 @@ class _NumberColumns:
 
     def likeness(self, row: GridRow) -> int:
         """Return the number of the row's cells with a number in these columns, less its cells with words."""
-        texts = _texts(row)
+        texts = texts_of(row)
         return sum(1 if _is_amount(texts[column]) else -1 for column in self._columns if _has_content(texts[column]))
 
 
@@ -234,11 +234,13 @@ def _has_only_headers(row: GridRow) -> bool:
     )
 
 
-def _is_banner(row: GridRow) -> bool:
+def is_banner(row: GridRow) -> bool:
+    """Return True if one cell goes over a whole row: a title of the table or of the rows below."""
     return len(row) > 1 and len({cell.origin for cell in row if cell is not None}) == 1
 
 
-def _texts(row: GridRow) -> list[str]:
+def texts_of(row: GridRow) -> list[str]:
+    """Return the texts of the cells of a row."""
     return [cell.snippet.text if cell is not None else "" for cell in row]
 
 

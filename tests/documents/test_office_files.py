@@ -1,6 +1,7 @@
 """Word documents, sheets, slides and PDF files as blocks: what people see, and nothing else."""
 
 import io
+import zipfile
 from datetime import date, datetime, timedelta
 
 import pytest
@@ -16,6 +17,7 @@ from pptx.util import Inches
 from convinse.documents.model import Heading, TableBlock, TextBlock
 from convinse.documents.office import read_slides, read_word
 from convinse.documents.sheets import read_sheets, shown
+from convinse.support.errors import DataError
 
 
 def saved(document):
@@ -144,3 +146,21 @@ def test_slides_have_their_numbers_notes_groups_tables_and_charts():
         [["Town", "Visitors"], ["Arlby", "120"]], [["", "Ships"], ["2021", "310"], ["2022", "355"]],
     ]  # fmt: skip
     assert {table.page for table in tables} == {2}
+
+
+def test_merged_cells_over_a_whole_sheet_are_refused():
+    workbook = Workbook()
+    workbook.active.append(["a"])
+    data = saved(workbook)
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    files[sheet] = files[sheet].replace(
+        b"</sheetData>", b'</sheetData><mergeCells count="1"><mergeCell ref="A1:XFD1048576"/></mergeCells>'
+    )
+    packed_again = io.BytesIO()
+    with zipfile.ZipFile(packed_again, "w") as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    with pytest.raises(DataError, match="more than 1,000,000 places of merged cells"):
+        read_sheets(packed_again.getvalue())
