@@ -34,9 +34,9 @@ def read_sheets(data: bytes) -> ReadDocument:
         if sheet.sheet_state != "visible":
             left_out.append(f"the hidden sheet {sheet.title}")
             continue
-        if sheet.max_row * sheet.max_column > _MOST_CELLS:
-            left_out.append(f"sheet {sheet.title}: rows behind {_MOST_CELLS // sheet.max_column:,}")
         reading = _Sheet(sheet, None if formulas is None else formulas[sheet.title])
+        if reading.rows > reading.most_rows:
+            left_out.append(f"sheet {sheet.title}: rows behind {reading.most_rows:,}")
         tables = list(reading.tables())
         if tables:
             blocks += [Heading(sheet.title, 2), *tables]
@@ -69,13 +69,23 @@ class _Sheet:
     def __init__(self, sheet: Any, formulas: Any) -> None:
         self._sheet, self._formulas = sheet, formulas
         self.faults = 0
+        # cells that only have a style may go on to the end of a sheet; a look at each of its places would make cells of them
+        places = [
+            place
+            for one in filter(None, (sheet, formulas))
+            for place, cell in one._cells.items()
+            if cell.value is not None
+        ]
+        self.rows = max((row for row, _ in places), default=0)
+        self._columns = max((column for _, column in places), default=1)
+        self.most_rows = _MOST_CELLS // self._columns
 
     def tables(self) -> Iterator[TableBlock]:
         """Yield the tables of the sheet, which empty rows part."""
         merged = self._merged()
-        columns = [column for column in range(1, self._sheet.max_column + 1) if not self._is_hidden(column)]
+        columns = [column for column in range(1, self._columns + 1) if not self._is_hidden(column)]
         rows: list[tuple[int, list[str]]] = []
-        for number in range(1, min(self._sheet.max_row, _MOST_CELLS // max(self._sheet.max_column, 1)) + 1):
+        for number in range(1, min(self.rows, self.most_rows) + 1):
             dimension = self._sheet.row_dimensions.get(number)
             if dimension is not None and dimension.hidden:
                 continue
