@@ -40,6 +40,8 @@ def read_sheets(data: bytes) -> ReadDocument:
         tables = list(reading.tables())
         if tables:
             blocks += [Heading(sheet.title, 2), *tables]
+        if reading.hidden:
+            left_out.append(f"sheet {sheet.title}: {reading.hidden} hidden rows or columns")
         if reading.faults:
             left_out.append(f"sheet {sheet.title}: {reading.faults} cells with errors")
     left_out += [f"the chart sheet {sheet.title}" for sheet in values.chartsheets]
@@ -68,7 +70,7 @@ def _checked(data: bytes) -> bool:
 class _Sheet:
     def __init__(self, sheet: Any, formulas: Any) -> None:
         self._sheet, self._formulas = sheet, formulas
-        self.faults = 0
+        self.faults = self.hidden = 0
         # cells that only have a style may go on to the end of a sheet; a look at each of its places would make cells of them
         places = [
             place
@@ -84,10 +86,12 @@ class _Sheet:
         """Yield the tables of the sheet, which empty rows part."""
         merged = self._merged()
         columns = [column for column in range(1, self._columns + 1) if not self._is_hidden(column)]
+        self.hidden += self._columns - len(columns)
         rows: list[tuple[int, list[str]]] = []
         for number in range(1, min(self.rows, self.most_rows) + 1):
             dimension = self._sheet.row_dimensions.get(number)
             if dimension is not None and dimension.hidden:
+                self.hidden += 1
                 continue
             texts = [self._text(*merged.get((number, column), (number, column))) for column in columns]
             if any(texts):
