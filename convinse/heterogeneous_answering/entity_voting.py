@@ -20,6 +20,7 @@ from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .reader import read_answers
 from .table_questions import computed_answers
+from .tables import whole_tables
 from .yes_no import Verdict, yes_or_no
 
 if TYPE_CHECKING:
@@ -81,5 +82,6 @@ class EntityVoting(HeterogeneousAnswering):
             return question.fit(question.as_asked(number_in_words(entity, question.language))) or _MIN_FIT
 
         read = read_answers(spans, question.evidences, question.shares, fit)
-        candidates = find_candidates(question, read, computed_answers(question))
+        tables = whole_tables(question)
+        candidates = find_candidates(question, read, computed_answers(question, tables), tables)
         return measure(question, candidates, max((span.probability for span in spans), default=0.0))

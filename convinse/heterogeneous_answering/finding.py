@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from ..language.language import Language
@@ -17,6 +17,8 @@ from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
 from .merging import MergedCandidates
 from .question import Question
 from .ranked_answers import AnswerCandidate
+from .table_questions import requested_cell
+from .tables import Table
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
@@ -29,7 +31,10 @@ _MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
 
 
 def find_candidates(
-    question: Question, read: Iterable[AnswerCandidate] = (), computed: Iterable[Computed] = ()
+    question: Question,
+    read: Iterable[AnswerCandidate] = (),
+    computed: Iterable[Computed] = (),
+    tables: Sequence[Table] = (),
 ) -> list[EntityCandidate]:
     """Return all candidates of a question, in the order of the evidences.
 
@@ -37,16 +42,10 @@ def find_candidates(
         question: the question with its evidences.
         read: answers of a reader, with normalised scores.
         computed: the results of computations.
+        tables: the whole tables of its rows.
     """
     merged = MergedCandidates(question)
-    tables = [table_of(evidence) for evidence in question.evidences]
-    without = {
-        table
-        for table, evidence in zip(tables, question.evidences, strict=True)
-        if lacks_asked_cell(evidence, question)
-    }
-    # the other rows of such a table are about other things
-    silent = {place for place, table in enumerate(tables) if table is not None and table in without}
+    silent = silent_places(question, tables)
     for place, evidence in enumerate(question.evidences):
         for role in () if place in silent else entity_roles(place, evidence, question.language):
             merged.candidate(role.entity).roles.append(role)
@@ -69,30 +68,15 @@ def find_candidates(
     return possible
 
 
-def table_of(read: ReadEvidence) -> tuple[str, int] | None:
-    """Return the page and the number of the table that a row is of; None for other evidences."""
-    row = read.evidence.get("row")
-    return (row["page"], row["table"]) if row is not None and "page" in row and "table" in row else None
-
-
-def lacks_asked_cell(read: ReadEvidence, question: Question) -> bool:
-    """Return True if a row is of the thing that a question names, and its cell in the column that the question names is empty."""
-    table = table_of(read)
-    if table is None:
-        return False
-    row, keywords = read.evidence["row"], question.language.properties.keywords
-    words = keywords(question.in_full)
-    cells = {cell["header"]: cell for cell in row["cells"]}
-    subjects = [cell for cell in row["cells"] if (name := keywords(cell["text"])) and name <= words]
-    if not subjects:
-        return False
-    # columns that no row of the table fills have no header here
-    headers = {cell["header"] for whole in question.pages.table(*table) for cell in whole["cells"]}
-    named = [header for header in headers if (name := keywords(header)) and name <= words]
-    requested = [header for header in named if header not in {subject["header"] for subject in subjects}]
-    return bool(requested) and all(
-        header not in cells or cells[header]["text"].lower() in _UNKNOWN for header in requested
-    )
+def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]:
+    """Return the places of the rows of tables whose cell that a question names is empty: their other rows are about other things."""
+    silent: set[int] = set()
+    for table in tables:
+        requested = requested_cell(question, table)
+        cell = None if requested is None else requested[1].cells[requested[0]]
+        if requested is not None and (cell is None or cell["text"].lower() in _UNKNOWN):
+            silent.update(table.places.values())
+    return frozenset(silent)
 
 
 def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator[EntityRole]:

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from ..language.property_names import PropertyWords
+from ..language.operations import OperationWords
+from ..language.property_names import PropertyLabel, PropertyWords
+from ..language.text import fold
 from ..records.evidence import Cell, Entity, Row
 from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, period_of_cells
@@ -21,6 +24,22 @@ _BRACKETED = re.compile(r"\([^()]*\)")
 _QUOTES = "\"“”'‘’ "
 _MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
 _MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
+_MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
+_MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
+
+
+class Selection(NamedTuple):
+    """The rows of a table that a question selects by words of their cells.
+
+    Attributes:
+        rows: their places.
+        matched: the words that each of them has.
+        is_whole: they have all words of the question that any row has.
+    """
+
+    rows: list[int]
+    matched: frozenset[str]
+    is_whole: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +54,11 @@ class Column:
     def order(self) -> ColumnOrder | None:
         """The order of its cells; None if their values have no order."""
         return column_order(self.cells)
+
+    @property
+    def label(self) -> PropertyLabel:
+        """Its header as the name of a property."""
+        return PropertyLabel(self.header)
 
     @property
     def is_dated(self) -> bool:
@@ -55,6 +79,7 @@ class Table:
     rows: Sequence[Row]
     places: Mapping[int, int]  # of evidences, by the number of their row
     words: PropertyWords  # of the language
+    operations: OperationWords
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -86,9 +111,66 @@ class Table:
         return None
 
     @cached_property
+    def telling_column(self) -> Column | None:
+        """The first column of short words that tells the rows apart, else the one that names them."""
+        for column in self.columns:
+            texts = [cell["text"] for cell in column.cells if cell is not None]
+            is_filled = column.order is None and 2 * len(texts) > len(self.rows)
+            if is_filled and sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts) and len({*texts}) >= _MIN_DISTINCT * len(texts):
+                return column
+        return self.name_column
+
+    @cached_property
     def dated(self) -> list[Column]:
         """The columns of dates, from the left."""
         return [column for column in self.columns if column.is_dated]
+
+    @cached_property
+    def amounts(self) -> list[Column]:
+        """The columns of numbers that are neither dates nor numberings, from the left."""
+        return [column for column in self.columns if column.order and not column.is_dated and not column.is_numbering]
+
+    @cached_property
+    def headers(self) -> frozenset[str]:
+        """The keywords of all columns."""
+        return frozenset().union(*(column.keywords for column in self.columns))
+
+    @cached_property
+    def totals(self) -> frozenset[int]:
+        """The places of rows that sum up others: "Total", "Sum of all"."""
+        firsts = [fold(next((cell["text"] for cell in row["cells"] if cell["text"]), "")).split() for row in self.rows]
+        words = self.operations.totals
+        return frozenset(place for place, first in enumerate(firsts) if first and (first[0] in words or first[-1] in words))
+
+    def named(self, words: AbstractSet[str]) -> dict[frozenset[str], list[tuple[int, Column]]]:
+        """Return the rows and columns of cells whose words are all among some keywords, by these: the first of each row."""
+        named: dict[frozenset[str], list[tuple[int, Column]]] = defaultdict(list)
+        for row in range(len(self.rows)):
+            for column in self.columns:
+                cell = column.cells[row]
+                if row in self.totals or cell is None or (column.order is not None and not column.is_dated):
+                    continue
+                if (name := self.words.keywords(cell["text"])) and name <= words:
+                    named[name].append((row, column))
+                    break
+        return named
+
+    def selection(self, words: AbstractSet[str]) -> Selection:
+        """Return the rows with as many of some keywords as any row, rare ones first; words of headers select nothing."""
+        rows = {row for row in range(len(self.rows)) if row not in self.totals}
+        having = {word: {row for row in rows if word in self.row_keywords[row]} for word in words - self.headers}
+        matched: set[str] = set()
+        for word, those in sorted(having.items(), key=lambda item: (len(item[1]), item[0])):
+            if rows & those:
+                rows &= those
+                matched.add(word)
+        return Selection(sorted(rows), frozenset(matched), not any(having[word] for word in having.keys() - matched))
+
+    def measures(self, words: AbstractSet[str]) -> list[Column]:
+        """Return the columns of amounts whose headers have the most of some keywords; several if they have equally many."""
+        amounts = [column for column in self.amounts if column.keywords & words]
+        share = {column: (len(column.keywords & words), len(column.keywords & words) / len(column.keywords)) for column in amounts}
+        return [column for column in amounts if share[column] == max(share.values())]
 
     def within(self, time: AskedTime) -> list[int]:
         """Return the places of the rows whose period fits the time of a question."""
@@ -113,7 +195,14 @@ def whole_tables(question: Question) -> list[Table]:
         if row is not None and "page" in row and "table" in row and "number" in row:
             row_places[row["page"], row["table"]].setdefault(row["number"], place)
     tables = ((question.pages.table(*table), places) for table, places in row_places.items())
-    return [Table(rows, places, question.language.properties) for rows, places in tables if rows]
+    language = question.language
+    return [Table(rows, places, language.properties, language.operations) for rows, places in tables if rows]
+
+
+def head_keywords(question: Question) -> frozenset[str]:
+    """Return the keywords of the noun that "which", "what" or "whose" asks for, and of two words behind it."""
+    head = question.language.operations.heading.search(question.text)
+    return question.language.properties.keywords(head[1]) if head else frozenset()
 
 
 def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:

@@ -51,6 +51,15 @@ class OperationWords:
     offering: WordSet
     several: re.Pattern[str]
     excluding: re.Pattern[str]
+    totals: WordSet
+    relating: WordSet
+    greater: WordSet
+    lesser: WordSet
+    exceeding: re.Pattern[str]
+    undercutting: re.Pattern[str]
+    summing: WordSet
+    differing: re.Pattern[str]
+    heading: re.Pattern[str]
 
     def order(self, question: str) -> AskedOrder | None:
         """Return the first order that a question asks for; None without an order."""
@@ -70,6 +79,11 @@ class OperationWords:
     def offers(self, question: str) -> bool:
         """Return True if a question names the things to choose from ("X or Y")."""
         return not self.offering.isdisjoint(fold(question).split())
+
+    def comparison(self, question: str) -> tuple[frozenset[str], bool] | None:
+        """Return the measures, empty if unnamed, and the direction of the one word by which a question compares; else None."""
+        words = {word for word in fold(question).split() if word in self._comparatives}
+        return self._comparatives[words.pop()] if len(words) == 1 else None
 
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """Return True if the keywords of a column name ranks, where the lowest is the best."""
@@ -112,6 +126,12 @@ class OperationWords:
     @cached_property
     def _superlatives(self) -> Mapping[str, tuple[frozenset[str], bool]]:
         return MappingProxyType({_superlative(word): degree for word, degree in self._adjectives.items()})
+
+    @cached_property
+    def _comparatives(self) -> Mapping[str, tuple[frozenset[str], bool]]:
+        unnamed = {word: (frozenset[str](), word in self.greater) for word in self.greater | self.lesser}
+        adjectives = {_superlative(word)[:-2] + "r": degree for word, degree in self._adjectives.items()}
+        return MappingProxyType({**self._superlatives, **adjectives, **unnamed})
 
 
 def _superlative(adjective: str) -> str:

@@ -44,13 +44,14 @@ class RankedRow(NamedTuple):
 
 
 class ColumnOrder(NamedTuple):
-    """The order of a column: the amount in each row, None without one; `are_dates`: the amounts are days or years."""
+    """The order of a column: the amount in each row, None without one, and their unit; `are_dates`: they are days or years."""
 
     amounts: list[float | None]
     are_dates: bool
+    unit: str = ""
 
 
-class _Value(NamedTuple):
+class CellValue(NamedTuple):
     """The amount and the unit of a cell: values of different units are not compared."""
 
     amount: float
@@ -214,7 +215,7 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     texts = [None if cell is None else cell["text"] for cell in cells]
     if _has_decimal_commas(list(filter(None, texts))):
         texts = [None if text is None else text.translate(_POINTS) for text in texts]
-    values = [None if text is None else _value(text) for text in texts]
+    values = [None if text is None else value_of(text) for text in texts]
     units = Counter(value.unit for value in values if value is not None)
     unit, count = units.most_common(1)[0] if units else ("", 0)
     amounts = [value.amount if value is not None and value.unit == unit else None for value in values]
@@ -222,7 +223,7 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     filled = sum(cell is not None for cell in cells)
     if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
-    return ColumnOrder(amounts, unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct)))
+    return ColumnOrder(amounts, unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct)), unit)
 
 
 def _has_decimal_commas(texts: Iterable[str]) -> bool:
@@ -232,23 +233,23 @@ def _has_decimal_commas(texts: Iterable[str]) -> bool:
 
 
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table
-def _value(text: str) -> _Value | None:
-    # the only date, clock time or number of a cell; None if it has several
+def value_of(text: str) -> CellValue | None:
+    """Return the only date, clock time or number of a cell; None if it has none or several."""
     if not any(map(str.isdigit, text)):
         return None
     bare = " ".join(_BRACKETED.sub(" ", text).split()) or text.strip("()[] ")
     clock = _CLOCK.fullmatch(bare)
     if clock is not None:
         hours = int((clock["hours"] or "0:")[:-1])
-        return _Value(hours * 3600 + int(clock["minutes"]) * 60 + float(clock["seconds"]), _TIME)
+        return CellValue(hours * 3600 + int(clock["minutes"]) * 60 + float(clock["seconds"]), _TIME)
     literals = list(find_literals(bare))
     if literals and len(literals) <= 2 and all(is_date(literal.entity["id"]) for literal in literals):
         start = literals[0].entity["id"].partition("T")[0]
         year, month, day = map(int, start.rsplit("-", 2))  # a year before Christ has a sign
         if any(literal.end - literal.start > _YEAR_DIGITS for literal in literals):
-            return _Value(year * 372.0 + month * 31 + day, _DATE)  # grows with the day
+            return CellValue(year * 372.0 + month * 31 + day, _DATE)  # grows with the day
         if len(literals) == 2:  # from one year to another: ordered among years, which are numbers
-            return _Value(float(year), "")
+            return CellValue(float(year), "")
     amounts = list(_AMOUNT.finditer(bare))
     rest = "" if len(amounts) != 1 else f"{bare[: amounts[0].start()]} {bare[amounts[0].end() :]}"
     if len(amounts) != 1 or re.search(r"[0-9]", rest):
@@ -257,7 +258,7 @@ def _value(text: str) -> _Value | None:
     sign = -1 if amounts[0][0][0] in "-−–" else 1
     scale = _SCALE.match(bare, amounts[0].end())
     if scale and any(sign_of in rest for sign_of in CURRENCY):  # $1.2M: with a currency, M is no unit
-        return _Value(sign * float(digits) * 1000 ** (1 + "kmb".index(scale[1].casefold())), "")
+        return CellValue(sign * float(digits) * 1000 ** (1 + "kmb".index(scale[1].casefold())), "")
     units = _UNIT.findall(rest.casefold())
     unit, factor = IN_BASE.get(" ".join(units), (" ".join(units), 1.0))
-    return _Value(sign * float(digits) * factor, unit) if len(units) <= _MAX_UNIT_WORDS else None
+    return CellValue(sign * float(digits) * factor, unit) if len(units) <= _MAX_UNIT_WORDS else None

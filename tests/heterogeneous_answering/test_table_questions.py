@@ -6,6 +6,7 @@ from case_tables import each_case
 from convinse.config import load_config
 from convinse.heterogeneous_answering.question import questions_of
 from convinse.heterogeneous_answering.table_questions import computed_answers
+from convinse.heterogeneous_answering.tables import whole_tables
 from convinse.records.facts import fact_evidence
 from convinse.resources import Resources
 
@@ -43,7 +44,8 @@ def computed(resources, text, evidences, items):
     expected = resources.language.answer_types.expected_type(text)
     fields = {"context": [], "entities": entities, "predicate": "", "answer_type": expected.label}
     turn = {"question": text, "top_evidences": evidences, "resolved_question": text, "representation": fields}
-    return computed_answers(questions_of([turn], resources)[0])
+    question = questions_of([turn], resources)[0]
+    return computed_answers(question, whole_tables(question))
 
 
 @each_case("orders")
