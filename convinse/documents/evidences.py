@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from ..language.language import english
+from ..language.text import fold
 from ..records.evidence import Citation, Entity, Evidence, Mention
 from ..records.literals import FIRST_DOCUMENT_ITEM
 from ..support.limits import MOST_PAGE_TEXT
@@ -16,10 +18,11 @@ from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
 from ..wikipedia.snippets import Link, Part, Snippet, TableRow
 from ..wikipedia.tables import row_snippets
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
-from .tables import data_rows, grid_of
+from .tables import data_rows, grid_of, named_values, parts_of
+from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 3  # raised when the same file gives other evidences
+FORMAT = 4  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
@@ -71,7 +74,8 @@ def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
     path = PurePosixPath(name)
     things = {item["id"]: NamedThing(item, (cutting.title, path.stem, path.name))}
     targets = (link.target for placed in pieces for link in placed.snippet.links)
-    subjects = {target: Entity(id=item_id(name, "row", target), label=target) for target in targets}
+    # a name is one item of the whole collection, whose files speak of the same
+    subjects = {target: Entity(id=item_id("", fold(target)), label=target) for target in targets}
     evidences = page_evidences(Page(cutting.title, tuple(placed.snippet for placed in pieces)), item, subjects)
     for evidence, placed in zip(evidences, pieces, strict=True):
         _place(evidence, name, placed, things)
@@ -118,7 +122,7 @@ class _Cutting:
         self._headings: list[tuple[int, str]] = []  # level and text
         self._is_bare = False  # nothing stands below the last heading yet
         self._place_of_heading = 0, 0  # its line and page
-        self._tables = itertools.count()
+        self._table_numbers = itertools.count()
 
     def walk(self, blocks: Iterable[Block]) -> Iterator[_Placed]:
         """Yield the snippets of blocks."""
@@ -134,7 +138,7 @@ class _Cutting:
                 continue
             self._is_bare = False
             if isinstance(block, TableBlock):
-                yield from self._table(block)
+                yield from self._tables_of(block)
             elif isinstance(block, PairsBlock):
                 yield from self._pairs(block)
             else:
@@ -170,19 +174,37 @@ class _Cutting:
         for start, end in sentence_places(text):
             for piece in _pieces(text[start:end], most):
                 if passage and len(passage) + len(piece) + 1 > min(_PASSAGE, most):
-                    yield self._placed(Snippet(lead + passage, (), "text"), block.line, block.page)
+                    yield self._placed(self._passage(lead, passage), block.line, block.page)
                     passage = ""
                 passage = f"{passage} {piece}".strip()
         if any(map(str.isalnum, passage)):
-            yield self._placed(Snippet(lead + passage, (), "text"), block.line, block.page)
+            yield self._placed(self._passage(lead, passage), block.line, block.page)
         addresses = [(words, address) for words, address in block.links if address.removeprefix("mailto:") != words]
         yield from self._pairs(
             PairsBlock([(f"{words}, address", address) for words, address in addresses], block.line, block.page)
         )
 
+    @staticmethod
+    def _passage(lead: str, passage: str) -> Snippet:
+        """Return a passage with links on the names that its sentences are about."""
+        names = (name for start, end in sentence_places(passage) for name in topics(passage, start, end, english()))
+        links = (Link(len(lead) + start, len(lead) + end, passage[start:end]) for start, end in names)
+        return Snippet(lead + passage, tuple(links), "text")
+
+    def _tables_of(self, block: TableBlock) -> Iterator[_Placed]:
+        parts = parts_of(block)
+        for table in parts.tables:
+            if pairs := named_values(table):
+                for name, value, line in pairs:
+                    yield from self._pairs(PairsBlock([(name, value)], line, block.page))
+            else:
+                yield from self._table(table)
+        for text, line in parts.notes:
+            yield from self._paragraph(TextBlock(text, line, block.page, "note"))
+
     def _table(self, block: TableBlock) -> Iterator[_Placed]:
         section = self._headings[-1][1] if self._headings else ""
-        about = TableRow(block.caption, section, "", next(self._tables), 0)
+        about = TableRow(block.caption, section, "", next(self._table_numbers), 0)
         table, headed = grid_of(block)
         lines = [block.lines[number] for number in data_rows(table, headed)] if block.lines else []
         title = ", ".join(dict.fromkeys(part for part in (self.title, *self._above[:-1]) if part))

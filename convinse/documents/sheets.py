@@ -37,9 +37,9 @@ def read_sheets(data: bytes) -> ReadDocument:
         reading = _Sheet(sheet, None if formulas is None else formulas[sheet.title])
         if reading.rows > reading.most_rows:
             left_out.append(f"sheet {sheet.title}: rows behind {reading.most_rows:,}")
-        tables = list(reading.tables())
-        if tables:
-            blocks += [Heading(sheet.title, 2), *tables]
+        table = reading.table()
+        if table is not None:
+            blocks += [Heading(sheet.title, 2), table]
         if reading.hidden:
             left_out.append(f"sheet {sheet.title}: {reading.hidden} hidden rows or columns")
         if reading.faults:
@@ -82,8 +82,8 @@ class _Sheet:
         self._columns = max((column for _, column in places), default=1)
         self.most_rows = _MOST_CELLS // self._columns
 
-    def tables(self) -> Iterator[TableBlock]:
-        """Yield the tables of the sheet, which empty rows part."""
+    def table(self) -> TableBlock | None:
+        """Return the cells of the sheet, empty rows between them included; None if all are empty."""
         merged = self._merged()
         columns = [column for column in range(1, self._columns + 1) if not self._is_hidden(column)]
         self.hidden += self._columns - len(columns)
@@ -94,13 +94,11 @@ class _Sheet:
                 self.hidden += 1
                 continue
             texts = [self._text(*merged.get((number, column), (number, column))) for column in columns]
-            if any(texts):
+            if any(texts) or (rows and any(rows[-1][1])):  # one empty row stands for several
                 rows.append((number, texts))
-            elif rows:
-                yield self._table(rows, columns, merged)
-                rows = []
-        if rows:
-            yield self._table(rows, columns, merged)
+        if rows and not any(rows[-1][1]):
+            rows.pop()
+        return self._table(rows, columns, merged) if rows else None
 
     def _is_hidden(self, column: int) -> bool:
         from openpyxl.utils import get_column_letter
@@ -131,7 +129,8 @@ class _Sheet:
     def _table(
         rows: Sequence[tuple[int, list[str]]], columns: Sequence[int], merged: dict[tuple[int, int], tuple[int, int]]
     ) -> TableBlock:
-        filled = [place for place in range(len(columns)) if any(texts[place] for _, texts in rows)]
+        last = max(place for _, texts in rows for place, text in enumerate(texts) if text)
+        filled = range(last + 1)
         rows_at = {number: at for at, (number, _) in enumerate(rows)}
         columns_at = {columns[place]: at for at, place in enumerate(filled)}
         places = {

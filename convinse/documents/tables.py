@@ -1,11 +1,15 @@
-"""Finds which rows of a table name its columns, where the format does not say so."""
+"""Finds the tables of a block, which rows name their columns, and what is no table, where the format does not say so."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
+from ..records.units import UNIT
+from ..records.written_values import UNKNOWN
 from ..wikipedia.snippets import Snippet
 from ..wikipedia.tables import GridCell, GridRow, is_banner, texts_of
 from .model import TableBlock
@@ -13,7 +17,108 @@ from .model import TableBlock
 _AMOUNT = re.compile(r"[-+−(]?\s*[$€£¥]?\s*\d[\d.,:/ '’_-]*\s*(?:%|[€$£¥]|[a-zA-Zµ°²³]{1,4})?\)?")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/–]\d{2,4})?")
 _LONGEST_HEAD = 60  # characters of a name of a column
-_EMPTY = frozenset(("", "-", "–", "—"))
+_MIN_NOTE_WORDS = 4
+_MIN_PAIRS = 3  # rows of a table of names and values
+_IN_BRACKETS = re.compile(r"[(\[].{1,12}[)\]]")
+
+
+class TableParts(NamedTuple):
+    """The tables of a block, which empty rows and columns part, and the texts beside them with their lines."""
+
+    tables: list[TableBlock]
+    notes: list[tuple[str, int]]
+
+
+def parts_of(block: TableBlock) -> TableParts:
+    """Return the tables and the notes of a block: an empty row ends a table if what follows has a head of its own.
+
+    A text alone in its row, above a table, is its title; below one, with several words, a note. Tables side by side need two columns each.
+    """
+    width = max(map(len, block.rows), default=0)
+    empty = [column for column in range(width) if not any(row[column] for row in block.rows)]
+    sides = [side for side in _runs(range(width), empty) if side]
+    if len(sides) > 1 and all(len(side) > 1 for side in sides):
+        parts = [_parts_of(_cut(block, range(len(block.rows)), side)) for side in sides]
+    else:
+        parts = [_parts_of(_cut(block, range(len(block.rows)), [column for side in sides for column in side]))]
+    return TableParts([table for part in parts for table in part.tables], [note for part in parts for note in part.notes])
+
+
+def _parts_of(block: TableBlock) -> TableParts:
+    lines = block.lines or [0] * len(block.rows)
+    parts = TableParts([], [])
+    rows: list[int] = []  # of the table so far
+    caption = block.caption
+    for run in _runs(range(len(block.rows)), [number for number, row in enumerate(block.rows) if not any(row)]):
+        singles = [number for number in run if sum(map(bool, block.rows[number])) == 1]
+        if len(run) == len(singles) and len(block.rows[0]) > 1:
+            texts = [" ".join(filter(None, block.rows[number])) for number in run]
+            if run[-1] == len(block.rows) - 1 or len(run) > 1:
+                parts.notes.extend(zip(texts, (lines[number] for number in run), strict=True))
+            else:  # a title
+                parts.tables.extend(_table_of(block, rows, caption))
+                rows, caption = [], texts[0]
+            continue
+        is_narrow = rows and _filled(block, run) < _filled(block, rows)
+        if rows and (is_narrow or (len(run) > 1 and _has_head(block, run))):
+            parts.tables.extend(_table_of(block, rows, caption))
+            rows, caption = [], ""
+        rows += run
+    notes = []
+    while rows and _is_note(block.rows[rows[-1]]):
+        notes.append((" ".join(filter(None, block.rows[rows[-1]])), lines[rows[-1]]))
+        rows.pop()
+    parts.notes.extend(reversed(notes))
+    parts.tables.extend(_table_of(block, rows, caption))
+    return parts
+
+
+def _table_of(block: TableBlock, rows: Sequence[int], caption: str) -> Iterator[TableBlock]:
+    if rows:
+        yield _cut(block._replace(caption=caption), rows, range(len(block.rows[0])))
+
+
+def _filled(block: TableBlock, rows: Sequence[int]) -> int:
+    return sum(any(block.rows[row][column] for row in rows) for column in range(len(block.rows[0])))
+
+
+def _has_head(block: TableBlock, run: Sequence[int]) -> bool:
+    rows = [list(block.rows[number]) for number in run]
+    first = _first_row(rows)
+    above = [row for row in block.rows[: run[0]] if any(row)]
+    columns = [column for column, text in enumerate(rows[first]) if text and not _AMOUNT.fullmatch(text)]
+    # words over amounts, or over what was amounts in the table above
+    is_over = any(_AMOUNT.fullmatch(row[column]) for row in rows[first + 1 :] for column in columns)
+    was_over = any(_AMOUNT.fullmatch(row[column]) for row in above[1:] for column in columns)
+    return bool(_heads(rows[first:], block, first)) and (first > 0 or is_over or was_over)
+
+
+def _is_note(row: Sequence[str]) -> bool:
+    texts = [text for text in row if text]
+    return len(row) > 1 and len(texts) == 1 and row[0] != "" and len(texts[0].split()) >= _MIN_NOTE_WORDS
+
+
+def _runs(numbers: Iterable[int], breaks: Iterable[int]) -> Iterator[list[int]]:
+    apart, run = frozenset(breaks), list[int]()
+    for number in numbers:
+        if number not in apart:
+            run.append(number)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _cut(block: TableBlock, rows: Sequence[int], columns: Sequence[int]) -> TableBlock:
+    row_at, column_at = ({number: at for at, number in enumerate(numbers)} for numbers in (rows, columns))
+    merged = {
+        (row_at[row], column_at[column]): (row_at[origin[0]], column_at[origin[1]])
+        for (row, column), origin in block.merged.items()
+        if row in row_at and column in column_at and origin[0] in row_at and origin[1] in column_at
+    }
+    lines = [block.lines[row] for row in rows] if block.lines else ()
+    return block._replace(rows=[[block.rows[row][column] for column in columns] for row in rows], merged=merged, lines=lines)
 
 
 def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
@@ -53,6 +158,31 @@ def data_rows(grid: Sequence[GridRow], headed: AbstractSet[int]) -> list[int]:
     ]
 
 
+def named_values(table: TableBlock) -> list[tuple[str, str, int]]:
+    """Return the names, values and lines of a table that gives each row one value: "Owner, Ida Roth", "Opened, 1987"; else nothing.
+
+    Such a table has two columns without names: the first has different words, the second values of several kinds.
+    """
+    rows = [[" ".join(text.split()) for text in row] for row in table.rows]
+    filled = [column for column in range(len(rows[0]) if rows else 0) if any(row[column] for row in rows)]
+    if table.heads or len(filled) != 2 or len(rows) < _MIN_PAIRS:
+        return []
+    lines = table.lines or [0] * len(rows)
+    pairs = [(row[filled[0]].rstrip(": "), row[filled[1]], line) for row, line in zip(rows, lines, strict=True)]
+    names = [name for name, _, _ in pairs]
+    are_names = all(name and len(name) <= _LONGEST_HEAD and not _AMOUNT.fullmatch(name) for name in names)
+    if not are_names or len({*names}) < len(names):
+        return []
+    is_marked = all(row[filled[0]].endswith(":") for row in rows)
+    # the shapes of the values below a first row that may be a head: 0 of 1987, 0 0 of 555 0142, a of words
+    shapes = Counter(_shape(value) for _, value, _ in pairs[1:] if value.lower() not in UNKNOWN)
+    return pairs if is_marked or (len(shapes) > 1 and 3 * max(shapes.values()) <= 2 * sum(shapes.values())) else []
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"[0-9]+", "0", re.sub(r"[^\W\d_]+(?:\s[^\W\d_]+)*", "a", text))
+
+
 def _first_row(rows: Sequence[Sequence[str]]) -> int:
     """Return the number of the first row with several texts, if rows above it have one each; else 0."""
     for number, row in enumerate(rows):
@@ -69,7 +199,15 @@ def _heads(rows: Sequence[Sequence[str]], table: TableBlock, first: int) -> int:
     gaps = [column for column, text in enumerate(rows[0]) if column and (not text or column in spans)]
     if len(rows) > 2 and gaps and all(rows[1][column] for column in gaps) and _are_words(rows[1]):
         return 2
+    units = [text for text in rows[1] if text]
+    below = [text for row in rows[2:] for text in row if text]
+    if units and all(map(_is_unit, units)) and any(map(_AMOUNT.fullmatch, below)) and not any(map(_is_unit, below)):
+        return 2  # a row of units
     return 1
+
+
+def _is_unit(text: str) -> bool:
+    return bool(_IN_BRACKETS.fullmatch(text) or UNIT.fullmatch(text))
 
 
 def _are_names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -82,7 +220,7 @@ def _are_names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     columns = [column for column, text in enumerate(row) if text and _AMOUNT.fullmatch(text)]
     if not all(_YEAR.fullmatch(row[column]) for column in columns) or (row[0] and 0 in columns) or len(columns) < 2:
         return False
-    values = [line[column] for line in below for column in columns if line[column] not in _EMPTY]
+    values = [line[column] for line in below for column in columns if line[column] not in UNKNOWN]
     return bool(values) and 2 * sum(_YEAR.fullmatch(value) is None for value in values) > len(values)
 
 

@@ -252,12 +252,12 @@ def read_separated(data: bytes) -> ReadDocument:
 
 
 def _first_rows(text: str, dialect: _Dialect, line: int) -> tuple[list[_Row], int]:
-    """The rows that are not empty, as many as are read, and how many there are."""
+    """The rows, as many as are read, and how many there are; one empty row stands for several."""
     rows: list[_Row] = []
     number = cells = 0
     try:
         for row in _rows(text, dialect, line):
-            number += 1
+            number += bool(row.cells)
             cells += len(row.cells)
             if cells <= MOST_CELLS or not rows:
                 rows.append(row)
@@ -270,10 +270,12 @@ def _first_rows(text: str, dialect: _Dialect, line: int) -> tuple[list[_Row], in
 
 def _rows(text: str, dialect: _Dialect, line: int) -> Iterator[_Row]:
     reader, before = _reader(text, dialect), 0
+    is_open = False  # rows without an empty one behind them
     for row in reader:
-        if any(map(str.strip, row)):
-            yield _Row(before + line, row)
-        before = reader.line_num
+        is_empty = not any(map(str.strip, row))
+        if is_open or not is_empty:
+            yield _Row(before + line, [] if is_empty else row)
+        is_open, before = not is_empty, reader.line_num
 
 
 def _reader(text: str, dialect: _Dialect) -> Reader:
@@ -292,7 +294,7 @@ def _table(rows: Sequence[_Row], number: int, caption: str) -> ReadDocument:
     if width < columns:
         left_out.append(f"{columns - width:,} of {columns:,} columns")
     first = rows[: MOST_CELLS // width]
-    if rest := number - len(first):
+    if rest := number - sum(bool(row.cells) for row in first):
         left_out.append(f"{rest:,} of {number:,} rows")
     cells = [
         [*(" ".join(cell.split()) for cell in row.cells[:width]), *[""] * (width - len(row.cells))] for row in first
@@ -315,10 +317,11 @@ def _without_titles(rows: list[_Row], delimiter: str) -> tuple[str, list[_Row]]:
     width = _usual_width(rows[:1000])
     titles: list[str] = []
     for place, row in enumerate(rows):
-        if place == len(rows) - 1 or not _is_title(row.cells, width):
+        if row.cells and (place == len(rows) - 1 or not _is_title(row.cells, width)):
             return "; ".join(titles), rows[place:]
         glue = f"{delimiter} " if delimiter in ",;" else " "
-        titles.append(glue.join(filter(None, map(str.strip, row.cells))).lstrip("# "))
+        if row.cells:
+            titles.append(glue.join(filter(None, map(str.strip, row.cells))).lstrip("# "))
     return "", rows
 
 

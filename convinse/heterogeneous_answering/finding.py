@@ -11,7 +11,7 @@ from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence, is_code
 from ..records.evidence import normalize_source
 from ..records.literals import is_item, is_number
-from ..records.written_values import find_literals
+from ..records.written_values import UNKNOWN, find_literals
 from .admission import possible_candidates, set_agreements
 from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
 from .merging import MergedCandidates
@@ -24,9 +24,6 @@ _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # t
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
-_UNKNOWN = frozenset(
-    ("n/a", "na", "-", "–", "—", "?", "unknown", "none", "tbd", "tba")
-)  # texts of a cell that says nothing
 _MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
 
 
@@ -74,7 +71,7 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
     for table in tables:
         requested = requested_cell(question, table)
         cell = None if requested is None else requested[1].cells[requested[0]]
-        if requested is not None and (cell is None or cell["text"].lower() in _UNKNOWN):
+        if requested is not None and (cell is None or cell["text"].lower() in UNKNOWN):
             silent.update(table.places.values())
     return frozenset(silent)
 

@@ -149,12 +149,14 @@ def _rows_and_measure(question: Question, table: Table, by: AbstractSet[str]) ->
 
 def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations, properties = question.language.operations, question.language.properties
-    if not operations.summing.intersection(fold(question.in_full).split()) or operations.order(question.in_full):
+    is_sum = question.expected.kind in ("number", "any") and operations.summing.intersection(fold(question.in_full).split())
+    if not is_sum or operations.order(question.in_full):
         return []
     words = properties.keywords(question.in_full) - properties.keyword_set(operations.summing)
+    nouns = _counted_nouns(question)
     for table in tables:
         measures = table.measures(words)
-        if len(measures) != 1 or measures[0].order is None:
+        if len(measures) != 1 or measures[0].order is None or (nouns and not nouns[0] & measures[0].keywords):
             continue
         selected = _selected(question, table, words - measures[0].keywords)
         if selected is None or len(selected[0]) < 2 or _unexplained("sum", question, table, words, selected[1]):
@@ -167,13 +169,11 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
 
 
 def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    many = question.language.literals.counted.search(question.in_full)
     operations, properties = question.language.operations, question.language.properties
-    if many is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
+    words, counted_nouns = properties.keywords(question.in_full), _counted_nouns(question)
+    if not counted_nouns or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
-    behind = question.in_full[many.end() :].split()[:_MANY_WORDS]
-    words, nouns = properties.keywords(question.in_full), properties.keyword_set(behind)
-    things = properties.keyword_set(behind[:1]) or nouns  # that are counted
+    things, nouns = counted_nouns
     relating = operations.relating - operations.greater - operations.lesser - {"than"}
     if relating.intersection(fold(question.in_full).split()) and not question.language.times.time(question.in_full):
         return []
@@ -195,6 +195,16 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if number > 1:
             return [Computed(number_entity(str(number)), "count", table.evidence_places(rows))]
     return []
+
+
+def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return the keywords of the first word behind "how many", and of all that may name what is counted; None if nothing is."""
+    many, properties = question.language.literals.counted.search(question.in_full), question.language.properties
+    if many is None:
+        return None
+    behind = question.in_full[many.end() :].split()[:_MANY_WORDS]
+    nouns = properties.keyword_set(behind)
+    return properties.keyword_set(behind[:1]) or nouns, nouns
 
 
 def _has(column: Column, row: int, words: AbstractSet[str]) -> bool:

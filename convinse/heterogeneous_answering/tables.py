@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ _QUOTES = "\"“”'‘’ "
 _MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
 _MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
+_MIN_SUMMED = 3  # rows above one that may have their sum
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
 
 
@@ -137,10 +139,15 @@ class Table:
 
     @cached_property
     def totals(self) -> frozenset[int]:
-        """The places of rows that sum up others: "Total", "Sum of all"."""
+        """The places of rows that sum up others: their first cell says so, or the last row has the sum of all others."""
         firsts = [fold(next((cell["text"] for cell in row["cells"] if cell["text"]), "")).split() for row in self.rows]
         words = self.operations.totals
-        return frozenset(place for place, first in enumerate(firsts) if first and (first[0] in words or first[-1] in words))
+        totals = {place for place, first in enumerate(firsts) if first and (first[0] in words or first[-1] in words)}
+        for column in self.amounts if len(self.rows) > _MIN_SUMMED else ():
+            *others, last = column.order.amounts if column.order else [None]
+            if last and math.isclose(last, math.fsum(filter(None, others))):
+                totals.add(len(self.rows) - 1)
+        return frozenset(totals)
 
     def named(self, words: AbstractSet[str]) -> dict[frozenset[str], list[tuple[int, Column]]]:
         """Return the rows and columns of cells whose words are all among some keywords, by these: the first of each row."""

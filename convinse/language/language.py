@@ -45,7 +45,12 @@ class NameWords:
     suffixes: WordSet
     particles: WordSet
     joining: WordSet
+    listing: WordSet
     in_titles: WordSet
+
+    def parted(self, names: str) -> list[str]:
+        """Return the names of a list of names."""
+        return re.split(rf" (?:{'|'.join(sorted(self.listing))}) ", names)
 
     @cached_property
     def written(self) -> re.Pattern[str]:

@@ -28,6 +28,8 @@ _FRACTIONS = dict(
 )
 _VULGAR = f"[{''.join(_FRACTIONS)}]"
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--")
+# texts of a cell that says nothing
+UNKNOWN = frozenset(("", "n/a", "na", "-", "–", "—", "?", "unknown", "none", "tbd", "tba", "not known"))
 _BLANKS = "\u00a0\u2007\u2009\u202f"
 
 _YEAR = r"(?:1[0-9]|20)[0-9][0-9]"

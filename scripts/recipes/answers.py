@@ -79,6 +79,7 @@ _DOCUMENT_CARD = {
 | articles | articles of Wikipedia with questions of SQuAD 1.1, SQuAD 2.0, SQuADShifts and QuoteSum | CC BY-SA 4.0, CC BY 4.0 |
 | tables | tables of Wikipedia and the passages that they link to, with questions of HybridQA and OTT-QA | MIT, CC BY-SA |
 | sheets | CSV files with questions of WikiTableQuestions, each of its own table | CC BY-SA 4.0 |
+| reports | CSV files with questions of AIT-QA for their cells, each of its own table | CDLA-Sharing-1.0 |
 
 For questions over documents, where most answers are words. One in five questions on articles and tables has no answer there. The embedded
 model has not learned from what is not the project's own (the dev part of its recipe). `trained_on` in `answers.json` has how many questions

@@ -38,7 +38,7 @@ from recipes.sources import records, unescaped_field
 _PAGES = project_root() / "scripts" / "recipes" / "snapshot" / "pages"
 _OF_AN_ARTICLE = 30  # questions
 _STRAY = 0.25  # of the questions that have an answer: as many have none
-_SHEETS, _OF_A_SHEET = 80, 6
+_SHEETS, _REPORTS, _OF_A_SHEET = 80, 50, 6
 _SEED = 7
 
 
@@ -89,6 +89,7 @@ def collections(data: Path, work: Path) -> Iterator[FileCollection]:
     yield _articles(data, work / "articles")
     yield _tables(data, work / "tables")
     yield from _sheets(data, work / "sheets")
+    yield from _reports(data, work / "reports")
 
 
 def _own_pages() -> Iterator[FileCollection]:
@@ -177,6 +178,24 @@ def _sheets(data: Path, folder: Path) -> Iterator[FileCollection]:
         csv.writer(text).writerows([table["header"], *table["rows"]])
         questions = by_file[table["context"]][:_OF_A_SHEET]
         yield _written(folder / str(number), "sheets", {_file_name(title, ".csv"): text.getvalue()}, questions)
+
+
+def _reports(data: Path, folder: Path) -> Iterator[FileCollection]:
+    """AIT-QA: a CSV file for each table of an annual report; the questions ask for cells, in words of their own."""
+    lines = list(records(data, "hybrid", "aitqa.jsonl.gz"))
+    by_table: defaultdict[str, list[FileQuestion]] = defaultdict(list)
+    for line in lines:
+        if line["kind"] == "question" and len(line["answers"]) == 1:
+            by_table[line["table_id"]].append(FileQuestion(line["question"], tuple(line["answers"]), line["table_id"]))
+    tables = [line for line in lines if line["kind"] == "table" and line["id"] in by_table]
+    for table in random.Random(_SEED).sample(tables, _REPORTS):
+        names = [" - ".join(row) for row in table["row_header"]] or [""] * len(table["data"])
+        headers = [" - ".join(column) for column in table["column_header"]]
+        rows = [["", *headers], *([name, *row] for name, row in zip(names, table["data"], strict=True))]
+        text = io.StringIO()
+        csv.writer(text).writerows(rows if table["row_header"] else [row[1:] for row in rows])
+        files = {f"annual_report_{table['id']}.csv": text.getvalue()}
+        yield _written(folder / table["id"], "reports", files, by_table[table["id"]][:_OF_A_SHEET])
 
 
 def _page(table: dict[str, object], passages: dict[str, str]) -> str:

@@ -94,7 +94,7 @@ SEPARATED = [
     ("one column", "name\nSmith, John\nDoe, Jane\n", [["name"], ["Smith, John"], ["Doe, Jane"]], [1, 2, 3], ""),
     ("one column of numbers", "people\n1,234\n5,678\n", [["people"], ["1,234"], ["5,678"]], [1, 2, 3], ""),
     ("thousands", 'city\tpeople\nOslo\t1,234\nRome\t2,345\n', [["city", "people"], ["Oslo", "1,234"], ["Rome", "2,345"]], [1, 2, 3], ""),
-    ("comments", "# of 2020, by us\na,b,c\n1,2,3\n\n4,5,6\n", [["a", "b", "c"], ["1", "2", "3"], ["4", "5", "6"]], [2, 3, 5], "of 2020, by us"),
+    ("comments", "# of 2020, by us\na,b,c\n1,2,3\n\n4,5,6\n", [["a", "b", "c"], ["1", "2", "3"], ["", "", ""], ["4", "5", "6"]], [2, 3, 4, 5], "of 2020, by us"),
     ("a title", "Stock of tools\n\nname,weight,room\nAnvil,54,A\n", [["name", "weight", "room"], ["Anvil", "54", "A"]], [3, 4], "Stock of tools"),
     ("a title in a sheet", "Stock,,\nname,weight,room\nAnvil,54,A\n", [["name", "weight", "room"], ["Anvil", "54", "A"]], [2, 3], "Stock"),
     ("ends", "a|b|\n1|2|\n3|4|\n", [["a", "b"], ["1", "2"], ["3", "4"]], [1, 2, 3], ""),
