@@ -16,24 +16,58 @@ from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _ADDRESS = ("http://", "https://", "mailto:")
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # a file of Office before 2007, and one with a password
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+# templates and files with macros are told apart from plain ones by the kind of their main part
+_MAIN_KIND = re.compile(
+    rb"application/vnd\.(?:ms-(?:word|powerpoint)\.\w+\.macroEnabled\w*|"
+    rb"openxmlformats-officedocument\.(?:word|presentation)\w*\.(?:template|slideshow))\.main\+xml"
+)
 _LEVEL = re.compile(r"(?:heading|überschrift|titre|título|nagłówek|kop|rubrik|titolo)\s*([1-9])", re.IGNORECASE)
 _MOST_STYLES = 20  # styles that a style may be derived from; a circle ends here
 
 
 def unpacked(data: bytes) -> zipfile.ZipFile:
-    """Open a zip file. Raises `DataError` if its unpacked content is too large."""
+    """Open a zip file. Raises `DataError` if it needs a password, or its unpacked content is too large."""
+    if data.startswith(OLE):
+        is_locked = "EncryptedPackage".encode("utf-16-le") in data
+        raise DataError("needs a password" if is_locked else "is a file of Office before 2007; save it in the new format")
     packed = zipfile.ZipFile(io.BytesIO(data))
     if sum(part.file_size for part in packed.infolist()) > LARGEST_UNPACKED:
         raise DataError(f"unpacks to more than {LARGEST_UNPACKED // 10**6} MB")
+    if any(part.flag_bits & 1 for part in packed.infolist()):
+        raise DataError("needs a password")
     return packed
+
+
+def plain_package(data: bytes) -> bytes:
+    """Return an Office file as libraries expect it: with the namespaces of most files, not as a template or with macros."""
+    packed = unpacked(data)
+    kinds = packed.read("[Content_Types].xml")
+    if not (_MAIN_KIND.search(kinds) or _STRICT.search(packed.read("_rels/.rels"))):
+        return data
+    plain = io.BytesIO()
+    with zipfile.ZipFile(plain, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        for name in packed.namelist():
+            content = packed.read(name)
+            if name == "[Content_Types].xml":
+                content = _MAIN_KIND.sub(_plain_kind, content)
+            elif name.endswith((".xml", ".rels")):
+                content = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", content)
+            file.writestr(name, content)
+    return plain.getvalue()
+
+
+def _plain_kind(match: re.Match[bytes]) -> bytes:
+    kind = b"wordprocessingml.document" if b"word" in match[0] else b"presentationml.presentation"
+    return b"application/vnd.openxmlformats-officedocument." + kind + b".main+xml"
 
 
 def read_word(data: bytes) -> ReadDocument:
     """Return the content of a DOCX as it reads with all changes accepted."""
     from docx import Document
 
-    unpacked(data)
-    document = Document(io.BytesIO(data))
+    document = Document(io.BytesIO(plain_package(data)))
     return ReadDocument(document.core_properties.title or "", list(_WordFile(document).blocks(document.element.body)))
 
 
@@ -218,8 +252,7 @@ def read_slides(data: bytes) -> ReadDocument:
     """Return the text, tables, charts and notes of slides."""
     from pptx import Presentation
 
-    unpacked(data)
-    presentation = Presentation(io.BytesIO(data))
+    presentation = Presentation(io.BytesIO(plain_package(data)))
     blocks: list[Block] = []
     hidden = 0
     for number, slide in enumerate(presentation.slides, 1):

@@ -9,6 +9,7 @@ from ..support.errors import DataError, one_line
 from .html import read_book, read_html
 from .markdown import read_markdown
 from .model import ReadDocument
+from .old_sheets import read_old_sheets
 from .office import read_slides, read_word
 from .others import (
     read_calendar,
@@ -33,6 +34,8 @@ READERS: dict[str, Callable[[bytes], ReadDocument]] = {
     ".pptx": read_slides, ".epub": read_book, ".yaml": read_settings, ".yml": read_settings, ".ini": read_ini, ".cfg": read_ini,
     ".ipynb": read_notebook, ".eml": read_mail, ".mbox": read_mailbox, ".ics": read_calendar, ".srt": read_subtitles,
     ".vtt": read_subtitles, ".odt": read_open_text, ".ods": read_open_text, ".odp": read_open_text, ".log": read_text, ".tex": read_text,
+    ".docm": read_word, ".dotx": read_word, ".dotm": read_word, ".pptm": read_slides, ".potx": read_slides, ".ppsx": read_slides,
+    ".xlsm": read_sheets, ".xltx": read_sheets, ".xltm": read_sheets, ".xls": read_old_sheets, ".xlt": read_old_sheets,
 }  # fmt: skip
 # files of text that projects and people name without an ending
 PLAIN = frozenset(
