@@ -23,7 +23,7 @@ _MAIN_KIND = re.compile(
     rb"application/vnd\.(?:ms-(?:word|powerpoint)\.\w+\.macroEnabled\w*|"
     rb"openxmlformats-officedocument\.(?:word|presentation)\w*\.(?:template|slideshow))\.main\+xml"
 )
-_LEVEL = re.compile(r"(?:heading|überschrift|titre|título|nagłówek|kop|rubrik|titolo)\s*([1-9])", re.IGNORECASE)
+HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|nagłówek|kop|rubrik|titolo)\s*([1-9])", re.IGNORECASE)
 _MOST_STYLES = 20  # styles that a style may be derived from; a circle ends here
 
 
@@ -131,7 +131,7 @@ class _WordFile:
                 break
             if style.name == "Title" or style.style_id == "Title":
                 return 1
-            match = _LEVEL.fullmatch(style.name or "") or _LEVEL.fullmatch(style.style_id or "")
+            match = HEADING_STYLE.fullmatch(style.name or "") or HEADING_STYLE.fullmatch(style.style_id or "")
             if match:
                 return min(int(match[1]), 5) + 1
             outline = outline if outline is not None else style.element.find(f"{_W}pPr/{_W}outlineLvl")

@@ -18,14 +18,18 @@ from .others import (
     read_mailbox,
     read_notebook,
     read_open_text,
+    read_outlook_mail,
     read_settings,
     read_subtitles,
+    read_toml,
 )
 from .pdf import read_pdf
 from .records import read_json, read_json_lines
 from .restructured import read_restructured
+from .rich_text import read_rich_text
 from .sheets import read_sheets
 from .texts import read_separated, read_text
+from .xml import read_xml
 
 READERS: dict[str, Callable[[bytes], ReadDocument]] = {
     ".txt": read_text, ".text": read_text, ".md": read_markdown, ".markdown": read_markdown, ".rst": read_restructured,
@@ -36,6 +40,7 @@ READERS: dict[str, Callable[[bytes], ReadDocument]] = {
     ".vtt": read_subtitles, ".odt": read_open_text, ".ods": read_open_text, ".odp": read_open_text, ".log": read_text, ".tex": read_text,
     ".docm": read_word, ".dotx": read_word, ".dotm": read_word, ".pptm": read_slides, ".potx": read_slides, ".ppsx": read_slides,
     ".xlsm": read_sheets, ".xltx": read_sheets, ".xltm": read_sheets, ".xls": read_old_sheets, ".xlt": read_old_sheets,
+    ".toml": read_toml, ".xml": read_xml, ".rss": read_xml, ".atom": read_xml, ".svg": read_xml, ".msg": read_outlook_mail, ".rtf": read_rich_text,
 }  # fmt: skip
 # files of text that projects and people name without an ending
 PLAIN = frozenset(

@@ -49,7 +49,7 @@ def read_json(data: bytes) -> ReadDocument:
         if "trailing" in str(error):
             return read_json_lines(data)
         raise DataError(f"is not JSON ({one_line(error)})") from None
-    return _document(value)
+    return document_of_value(value)
 
 
 def read_json_lines(data: bytes) -> ReadDocument:
@@ -57,12 +57,13 @@ def read_json_lines(data: bytes) -> ReadDocument:
     # not `splitlines`, which also splits at U+2028 inside of JSON strings
     lines = {number: line for number, line in enumerate(decoded(data).split("\n"), 1) if line.strip()}
     try:
-        return _document([_DECODER.decode(line) for line in lines.values()], list(lines))
+        return document_of_value([_DECODER.decode(line) for line in lines.values()], list(lines))
     except JSON_ERRORS as error:
         raise DataError(f"a line is not JSON ({one_line(error)})") from None
 
 
-def _document(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
+def document_of_value(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
+    """Return the blocks of a value as JSON has it. Raises `DataError` if it is too deep."""
     if _is_deep(value):
         raise DataError(f"has more than {_DEEPEST_VALUE} values within one another")
     return ReadDocument("", list(blocks_of(value, lines)))
