@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from ..support.errors import DataError, one_line
+from .asciidoc import read_asciidoc
 from .html import read_book, read_html
 from .markdown import read_markdown
 from .model import ReadDocument
@@ -41,6 +42,7 @@ READERS: dict[str, Callable[[bytes], ReadDocument]] = {
     ".docm": read_word, ".dotx": read_word, ".dotm": read_word, ".pptm": read_slides, ".potx": read_slides, ".ppsx": read_slides,
     ".xlsm": read_sheets, ".xltx": read_sheets, ".xltm": read_sheets, ".xls": read_old_sheets, ".xlt": read_old_sheets,
     ".toml": read_toml, ".xml": read_xml, ".rss": read_xml, ".atom": read_xml, ".svg": read_xml, ".msg": read_outlook_mail, ".rtf": read_rich_text,
+    ".adoc": read_asciidoc, ".asciidoc": read_asciidoc, ".asc": read_asciidoc,
 }  # fmt: skip
 # files of text that projects and people name without an ending
 PLAIN = frozenset(
