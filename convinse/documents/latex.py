@@ -168,7 +168,8 @@ class _Latex:
         elif name == "abstract":
             yield Heading(name.capitalize(), 2, self._line)
         else:
-            self._open.append(name)
+            if len(self._open) < _DEEPEST_BRACES:
+                self._open.append(name)
             # options, and the width of the numbers of references
             option = re.compile(r"\[[^\]\n]*\]|\{[^}\n]*\}").match(self._text, self._place)
             self._move(option.end() if option else self._place)

@@ -79,10 +79,11 @@ class _WordFile:
         self._targets = {
             key: relation.target_ref for key, relation in document.part.rels.items() if relation.is_external
         }
+        self._parts = document.part.related_parts
         self._notes: dict[str, Any] = {}
         for relation in document.part.rels.values():
             kind = relation.reltype.rpartition("/")[2]
-            if kind in ("footnotes", "endnotes") and not relation.is_external:
+            if kind in ("footnotes", "endnotes", "comments") and not relation.is_external:
                 from lxml import etree  # type: ignore[import-untyped]
 
                 parser = etree.XMLParser(resolve_entities=False, no_network=True)
@@ -115,6 +116,15 @@ class _WordFile:
                 yield from self.blocks(self._notes.pop(note), "note")
         for box in words.boxes:
             yield from self.blocks(box)
+        for chart in words.charts:
+            yield from self._chart(chart)
+
+    def _chart(self, key: str) -> Iterator[Block]:
+        from pptx.chart.chart import Chart
+        from pptx.oxml import parse_xml
+
+        with suppress(NotImplementedError, KeyError, ValueError):  # kinds of charts that the library does not know
+            yield from _chart(Chart(parse_xml(self._parts[key].blob), None), 0)
 
     def _style_name(self, node: Any) -> str:
         style = node.find(f"{_W}pPr/{_W}pStyle")
@@ -202,6 +212,7 @@ class _WordRuns:
         self.links: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.boxes: list[Any] = []
+        self.charts: list[str] = []
 
     @property
     def text(self) -> str:
@@ -223,7 +234,11 @@ class _WordRuns:
                 self._pieces.append(" ")
             elif name == "noBreakHyphen":
                 self._pieces.append("-")
-            elif name in ("footnoteReference", "endnoteReference"):
+            elif name == "oMath":
+                self._pieces.append(formula_words(child))
+            elif name == "chart" and child.get(f"{_R}id"):
+                self.charts.append(child.get(f"{_R}id"))
+            elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 self.notes.append(f"{name.removesuffix('Reference')} {child.get(f'{_W}id')}")
             elif name == "txbxContent":
                 self.boxes.append(child)
@@ -243,6 +258,49 @@ class _WordRuns:
 def _is_on(marks: Any, *names: str) -> bool:
     found = [] if marks is None else [marks.find(f"{_W}{name}") for name in names]
     return any(mark is not None and mark.get(f"{_W}val", "true") not in ("false", "0", "off") for mark in found)
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+
+
+def formula_words(node: Any) -> str:
+    """Return a formula as one writes it in a line: a fraction as a/b, a root as √(a), raised and lowered parts by ^ and _."""
+    name = _name(node)
+    if name == "t":
+        return node.text or ""
+    parts = [child for child in node if _name(child) and not _name(child).endswith("Pr")]
+    words = [formula_words(part) for part in parts]
+    texts = dict(zip(map(_name, parts), words, strict=True))
+    power = _attached("_", texts.get("sub", "")) + _attached("^", texts.get("sup", ""))
+    if name == "f":
+        return f"{_bracketed(texts.get('num', ''))}/{_bracketed(texts.get('den', ''))}"
+    if name == "rad":
+        return f"{texts.get('deg', '')}√{_bracketed(texts.get('e', ''))}"
+    if name in ("sSup", "sSub", "sSubSup"):
+        return texts.get("e", "") + power
+    if name == "nary":
+        return f"{_sign(node, 'nary', 'chr', '∫')}{power} {texts.get('e', '')}"
+    if name in ("limLow", "limUpp"):
+        return texts.get("e", "") + _attached("_" if name == "limLow" else "^", texts.get("lim", ""))
+    if name == "d":
+        inner = _sign(node, "d", "sepChr", "|").join(words)
+        return f"{_sign(node, 'd', 'begChr', '(')}{inner}{_sign(node, 'd', 'endChr', ')')}"
+    return {"func": " ", "eqArr": "; ", "m": "; ", "mr": ", "}.get(name, "").join(words)
+
+
+def _sign(node: Any, kind: str, name: str, usual: str) -> str:
+    mark = node.find(f"{_M}{kind}Pr/{_M}{name}")
+    return usual if mark is None else mark.get(f"{_M}val", "")
+
+
+def _bracketed(text: str) -> str:
+    return text if re.fullmatch(r"[\w.]*", text) else f"({text})"
+
+
+def _attached(sign: str, text: str) -> str:
+    return f"{sign}{text if re.fullmatch(r'[-+−]?[0-9]+', text) else _bracketed(text)}" if text else ""
 
 
 # -- slides ------------------------------------------------------------------------------------------------------------
