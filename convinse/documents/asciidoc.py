@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from ..support.limits import MOST_TABLE_CELLS
 from .code_pages import decoded
@@ -26,13 +27,19 @@ _AUTHOR = re.compile(r"[^\W\d_][^:=|\[\]]{0,200}")
 # before the bar of a cell: how often or how far it goes, where its words stand, how they look
 _CELL = re.compile(r"(?:(?<=\s)|^)(?:(\d+)?(?:\.(\d+))?([+*]))?(?:[<^>]?(?:\.[<^>])?)([a-z])?(?<!\\)\||(?<!\\)\|")
 # attributes about how a document looks
-_LOOKS = re.compile(r"!|_|toc|icons|source-|experimental|doctype|sect|id(?:prefix|separator)|.*dir$|.*css|page-|context|data-uri")
+_LOOKS = re.compile(
+    r"!|_|toc|icons|source-|experimental|doctype|sect|id(?:prefix|separator)|.*dir$|.*css|page-|context|data-uri"
+)
 # parts of a pattern have a longest length, so that no line costs its square
 _FOOTNOTE = re.compile(r"footnote(?:ref)?:[\w-]{0,99}\[([^\]]{0,2000})\]")
-_LINK = re.compile(r"(?:link:(?:\+\+)?)?((?:https?://|mailto:)[^\s\[\]<>]+)(?:\[([^\]]{0,500})\])?|link:\S{1,500}?\[([^\]]{0,500})\]")
+_LINK = re.compile(
+    r"(?:link:(?:\+\+)?)?((?:https?://|mailto:)[^\s\[\]<>]+)(?:\[([^\]]{0,500})\])?|link:\S{1,500}?\[([^\]]{0,500})\]"
+)
 _REFERENCE = re.compile(r"<<([^<>,]{1,500})(?:,\s?([^<>]{1,500}))?>>|xref:([^\s\[\]]{1,500})\[([^\]]{0,500})\]")
 _MENU = re.compile(r"menu:([^\[\]]{1,99})\[([^\]]{0,300})\]")
-_MACRO = re.compile(r"\b(?:kbd|btn|pass|stem|latexmath|asciimath|image|icon|anchor|indexterm2?):{1,2}[^\s\[\]]{0,300}\[([^\],]{0,300})(?:,[^\]]{0,300})?\]")
+_MACRO = re.compile(
+    r"\b(?:kbd|btn|pass|stem|latexmath|asciimath|image|icon|anchor|indexterm2?):{1,2}[^\s\[\]]{0,300}\[([^\],]{0,300})(?:,[^\]]{0,300})?\]"
+)
 _ANCHOR = re.compile(r"\[\[[^\]]{0,300}\]\]|\[[.#%][^\]\s]{0,99}\](?=[#*_`])|\(\(\(.{0,300}?\)\)\)")
 _MARKS = re.compile(r"(\*\*|__|``|##|\+\+)(\S.{0,500}?)\1|(?<![\w\\])([*_`#+])(\S|\S.{0,500}?\S)\3(?!\w)")
 _RAISED = re.compile(r"(?<=\S)\^([^\s^]{1,99})\^")
@@ -75,7 +82,9 @@ class _AsciiDoc:
             elif match := _TABLE.fullmatch(line):
                 yield from self._paragraph()
                 yield from self._table(match[1], line)
-            elif (match := _ITEM.fullmatch(line)) or (match := _TERM.fullmatch(line)) and (self._term or not self._words):
+            elif (
+                (match := _ITEM.fullmatch(line)) or (match := _TERM.fullmatch(line)) and (self._term or not self._words)
+            ):
                 yield from self._paragraph()
                 self._line, self._kind = self._place, "item"
                 if match.re is _TERM:
@@ -143,7 +152,9 @@ class _AsciiDoc:
             yield TextBlock(self._text(self._caption), max(self._line - 1, 1))
         self._caption = ""
         if len(lines) > 1 and all(line.startswith("|") for line in lines):
-            yield self._grid([[(cell, 1, 1) for cell in line.strip("|").split("|")] for line in lines], None, self._line)
+            yield self._grid(
+                [[(cell, 1, 1) for cell in line.strip("|").split("|")] for line in lines], None, self._line
+            )
             return
         notes: list[str] = []
         links: list[tuple[str, str]] = []
@@ -272,7 +283,7 @@ def _cells(text: str, sign: str) -> list[tuple[str, int, int]]:
     text = text.replace("!", "|") if sign == "!" else text
     matches = list(_CELL.finditer(text))
     cells: list[tuple[str, int, int]] = []
-    for match, after in zip(matches, [*matches[1:], None], strict=True):
+    for match, after in zip_longest(matches, matches[1:]):
         words = text[match.end() : after.start() if after else len(text)].replace("\\|", "|").strip()
         right, down = (min(int(match[group] or 1), _MOST_SPAN) for group in (1, 2))
         cells += [(words, 1, 1)] * right if match[3] == "*" else [(words, max(right, 1), max(down, 1))]

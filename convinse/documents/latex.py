@@ -36,7 +36,9 @@ _COMMAND = re.compile(
     r"\\([a-zA-Z]+)\*?(?:\[[^\[\]{}]*\])?((?:\{[^{}]*\}){0,4})(?![a-zA-Z*\[]|[ \t]*\{)[ \t]*|([\^_])\{([^{}]*)\}|(?<![}\]])\{([^{}]*)\}"
 )
 _ACCENT = re.compile(r"\\([\"'`^~=.]|[cvuHkr](?![a-zA-Z]))\s*(?:\{\s*\\?([a-zA-Z])\s*\}|\\?([a-zA-Z]))")
-_MARKS = dict(zip("\"'`^~=.cvuHkr", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a", strict=True))
+_MARKS = dict(
+    zip("\"'`^~=.cvuHkr", "\u0308\u0301\u0300\u0302\u0303\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a", strict=True)
+)
 _ESCAPED = re.compile(r"\\([$%&#_{}])")
 _FIRST_ESCAPE = 0xE000  # of characters for private use
 _SIGNS = {
@@ -176,7 +178,9 @@ class _Latex:
 
 
 def _table(body: str, line: int, caption: str) -> TableBlock | None:
-    body = re.sub(r"^\s*(?:\[[^\]]*\]|" + _ARGUMENT + "){1,3}", lambda match: "\n" * match[0].count("\n"), body, count=1)
+    body = re.sub(
+        r"^\s*(?:\[[^\]]*\]|" + _ARGUMENT + "){1,3}", lambda match: "\n" * match[0].count("\n"), body, count=1
+    )
     body = re.sub(rf"\\caption\*?{_OPTION}{_ARGUMENT}|\\label\{{[^{{}}]*\}}", "", body)
     places: dict[tuple[int, int], str] = {}
     merged: dict[tuple[int, int], tuple[int, int]] = {}
@@ -222,6 +226,10 @@ def plain_words(text: str, notes: list[str], links: list[tuple[str, str]]) -> st
         if raised:
             return raised + (script if len(script) < 2 or re.fullmatch(r"[-+−]?\w*", script) else f"({script})")
         values = re.findall(r"\{([^{}]*)\}", arguments)
+        is_letter = _SIGNS.get(name, "").isalpha() and not values  # the blank behind it only ends its name
+        return command(name, values) + (" " if match[0][-1] in " \t" and not is_letter else "")
+
+    def command(name: str, values: list[str]) -> str:
         if name == "footnote" and values:
             notes.append(_ended(values[-1]))
             return ""
@@ -239,9 +247,7 @@ def plain_words(text: str, notes: list[str], links: list[tuple[str, str]]) -> st
             return ""
         if name in ("textcolor", "colorbox", "parbox", "scalebox", "begin", "end"):
             values = values[1:]
-        sign = _SIGNS.get(name) or (name if name in _FUNCTIONS else _greek(name))
-        blank = " " if match[0].endswith((" ", "\t")) and name not in ("o", "l", "ss", "ae", "i") else ""
-        return sign + " ".join(values) + blank
+        return (_SIGNS.get(name) or (name if name in _FUNCTIONS else _greek(name))) + " ".join(values)
 
     text = _ESCAPED.sub(lambda match: chr(_FIRST_ESCAPE + ord(match[1])), text.replace("\\\\", " "))
     text = _ACCENT.sub(lambda match: unicodedata.normalize("NFC", (match[2] or match[3]) + _MARKS[match[1]]), text)

@@ -31,7 +31,9 @@ def unpacked(data: bytes) -> zipfile.ZipFile:
     """Open a zip file. Raises `DataError` if it needs a password, or its unpacked content is too large."""
     if data.startswith(OLE):
         is_locked = "EncryptedPackage".encode("utf-16-le") in data
-        raise DataError("needs a password" if is_locked else "is a file of Office before 2007; save it in the new format")
+        raise DataError(
+            "needs a password" if is_locked else "is a file of Office before 2007; save it in the new format"
+        )
     packed = zipfile.ZipFile(io.BytesIO(data))
     if sum(part.file_size for part in packed.infolist()) > LARGEST_UNPACKED:
         raise DataError(f"unpacks to more than {LARGEST_UNPACKED // 10**6} MB")
@@ -328,8 +330,20 @@ def read_slides(data: bytes) -> ReadDocument:
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             notes = " ".join(slide.notes_slide.notes_text_frame.text.split())
             blocks += [TextBlock(notes, page=number, kind="note")] if notes else []
+        blocks += [TextBlock(comment, page=number, kind="note") for comment in _comments(slide)]
     left_out = [f"{hidden} hidden slides"] if hidden else []
     return ReadDocument(presentation.core_properties.title or "", blocks, left_out)
+
+
+def _comments(slide: Any) -> Iterator[str]:
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    for relation in slide.part.rels.values():
+        if relation.reltype.endswith("/comments") and not relation.is_external:
+            for node in etree.fromstring(relation.target_part.blob, parser).iter():
+                if _name(node) in ("text", "txBody") and (words := " ".join("".join(node.itertext()).split())):
+                    yield words
 
 
 def _shape(shape: Any, page: int) -> Iterator[Block]:

@@ -178,7 +178,8 @@ def read_subtitles(data: bytes) -> ReadDocument:
     """Return what is said in subtitles, without times."""
     lines = decoded(data).splitlines()
     words = ("" if _CUE.fullmatch(line.strip()) else re.sub(r"<[^<>]*>|\{[^{}]*\}", "", line) for line in lines)
-    return ReadDocument("", [TextBlock(" ".join(" ".join(words).split()), 1)])
+    text = " ".join(" ".join(words).split())
+    return ReadDocument("", [TextBlock(text, 1)] if text else [])
 
 
 def read_open_text(data: bytes) -> ReadDocument:

@@ -30,9 +30,7 @@ def read_sheets(data: bytes) -> ReadDocument:
     # the stored dimension of a sheet may be wrong, and merged cells are not read with `read_only`
     values = load_workbook(io.BytesIO(data), data_only=True)
     formulas = load_workbook(io.BytesIO(data)) if has_formulas else None  # they show what has no stored value
-    sheets = [
-        _WorkbookSheet(sheet, None if formulas is None else formulas[sheet.title]) for sheet in values.worksheets
-    ]
+    sheets = [_WorkbookSheet(sheet, None if formulas is None else formulas[sheet.title]) for sheet in values.worksheets]
     left_out = [f"the chart sheet {sheet.title}" for sheet in values.chartsheets]
     return document_of_sheets(values.properties.title or "", sheets, left_out)
 
@@ -127,8 +125,7 @@ class SheetReading(ABC):
     def _merged(self) -> dict[tuple[int, int], tuple[int, int]]:
         most = min(self.rows, self.most_rows)
         areas = [
-            (first, min(last, most), left, min(right, self.columns))
-            for first, last, left, right in self.merged_areas()
+            (first, min(last, most), left, min(right, self.columns)) for first, last, left, right in self.merged_areas()
         ]
         if sum(max(last - first + 1, 0) * max(right - left + 1, 0) for first, last, left, right in areas) > _MOST_CELLS:
             raise DataError(f"has more than {_MOST_CELLS:,} places of merged cells")

@@ -37,10 +37,16 @@ _NAMED = re.compile(
     r"\s*(?:[\w@]+(?:\([\w\s]*\))?\s+){0,6}?(?:class|interface|struct|enum|trait|impl|func|fn|fun|function|def|sub|module|namespace|object"
     r"|protocol|record|type|(?i:table|view|procedure|trigger))\s+(?:(?i:if\s+not\s+exists)\s+)?(?:\([^()]*\)\s*)?([A-Za-z_][\w.:]*)"
 )
-_ASSIGNED = re.compile(r"\s*(?:export\s+)?(?:const\s+)?([\w.]+)\s*(?:=|<-)\s*(?:async\s+)?(?:function\b|\([^()]*\)\s*=>|\w+\s*=>)")
+_ASSIGNED = re.compile(
+    r"\s*(?:export\s+)?(?:const\s+)?([\w.]+)\s*(?:=|<-)\s*(?:async\s+)?(?:function\b|\([^()]*\)\s*=>|\w+\s*=>)"
+)
 _CALLABLE = re.compile(r"\s*(?:[\w<>\[\],.:&*~?]+\s+){1,6}[*&]*([A-Za-z_~][\w:~]*)\s*\([^;]*$")  # of C and Java
-_METHOD = re.compile(r"\s*(?:(?:async|static|get|set)\s+)*([A-Za-z_]\w*)\s*\([^()]*\)\s*\{\s*\}?$")  # of JavaScript and shells
-_NO_NAMES = frozenset("if else for while switch return catch new throw do case await yield delete when using lock".split())
+_METHOD = re.compile(
+    r"\s*(?:(?:async|static|get|set)\s+)*([A-Za-z_]\w*)\s*\([^()]*\)\s*\{\s*\}?$"
+)  # of JavaScript and shells
+_NO_NAMES = frozenset(
+    "if else for while switch return catch new throw do case await yield delete when using lock".split()
+)
 _ABOVE = re.compile(r"\s*(?:@|#\[|\[\w|template\b)|\s*$")  # lines between a comment and what it is about
 
 
@@ -56,7 +62,13 @@ def read_python(data: bytes) -> ReadDocument:
     try:
         if len(text) <= _LARGEST_PARSED:
             return _in_order(_python_pieces(text))
-    except (SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError):  # of an older Python, or damaged
+    except (
+        SyntaxError,
+        ValueError,
+        MemoryError,
+        RecursionError,
+        tokenize.TokenError,
+    ):  # of an older Python, or damaged
         pass
     return _READERS[".py"](data)
 
@@ -175,7 +187,5 @@ def _name(line: str) -> str:
     return match[1].rstrip(":") if match and match[1] not in _NO_NAMES else ""
 
 
-_READERS = {
-    ending: reader_of_comments(pattern) for endings, pattern in _FAMILIES.items() for ending in endings.split()
-}
+_READERS = {ending: reader_of_comments(pattern) for endings, pattern in _FAMILIES.items() for ending in endings.split()}
 SOURCE_READERS: dict[str, Callable[[bytes], ReadDocument]] = {**_READERS, ".py": read_python, ".pyi": read_python}

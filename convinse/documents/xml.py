@@ -34,6 +34,7 @@ def read_xml(data: bytes) -> ReadDocument:
         root = etree.fromstring(_DECLARATION.sub("", decoded(data), count=1).encode(), parser)
     except etree.XMLSyntaxError as error:
         raise DataError(f"is not XML ({one_line(error)[:200]})") from None
+    etree.strip_elements(root, etree.Entity, with_tail=False)
     name = _name(root)
     if name == "html":
         return read_html(data)
@@ -77,10 +78,12 @@ def _attributes(node: Any) -> list[tuple[str, str]]:
     return [(words_of_name(etree.QName(name).localname), value) for name, value in node.attrib.items() if value]
 
 
-def _blocks(node: Any, level: int) -> Iterator[Block]:
+def _blocks(node: Any, level: int, heading: str = "") -> Iterator[Block]:
     pairs, line = _attributes(node), node.sourceline or 0
     parts = _parts(node)
-    if not parts and (text := _words(node)):
+    if parts and heading:
+        parts = [part for part in parts if _name(part) not in _TITLES or _words(part) != heading]
+    elif not parts and (text := _words(node)):
         yield TextBlock(text, line)
     for name, group in groupby(parts, _name):
         nodes, words = list(group), words_of_name(name)
@@ -92,7 +95,9 @@ def _blocks(node: Any, level: int) -> Iterator[Block]:
             blocks = list(blocks_of([_value(record) for record in nodes], lines))
             if len(nodes) < len(parts) and not isinstance(blocks[0], Heading):
                 yield Heading(words, min(level, 6), lines[0])
-            yield from (block._replace(level=min(level, 6)) if isinstance(block, Heading) else block for block in blocks)
+            yield from (
+                block._replace(level=min(level, 6)) if isinstance(block, Heading) else block for block in blocks
+            )
             continue
         for part in nodes:
             inner, attributes, text = _parts(part), _attributes(part), _words(part)
@@ -105,8 +110,9 @@ def _blocks(node: Any, level: int) -> Iterator[Block]:
             pairs, line = [], part.sourceline or 0
             if inner:
                 title = next((_words(child) for child in inner if _name(child) in _TITLES), "")
-                yield Heading(title if 0 < len(title) <= _LONG_VALUE else words, min(level, 6), line)
-                yield from _blocks(part, level + 1)
+                title = title if 0 < len(title) <= _LONG_VALUE else words
+                yield Heading(title, min(level, 6), line)
+                yield from _blocks(part, level + 1, title)
             elif text:
                 yield TextBlock(text, line)
     if pairs:
