@@ -95,7 +95,7 @@ class _WordFile:
     def blocks(self, parent: Any, kind: Kind | None = None) -> Iterator[Block]:
         """Yield the blocks below an element."""
         for child in parent:
-            name = _name(child)
+            name = element_name(child)
             if name == "p":
                 yield from self._paragraph(child, kind)
             elif name == "tbl":
@@ -115,7 +115,12 @@ class _WordFile:
             yield TextBlock(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
         for note in words.notes:
             if note in self._notes:
-                yield from self.blocks(self._notes.pop(note), "note")
+                content = self._notes.pop(note)
+                author = content.get(f"{_W}author", "")  # of a comment
+                for block in self.blocks(content, "note"):
+                    if author and isinstance(block, TextBlock):
+                        block = block._replace(text=f"{author}: {block.text}")
+                    yield block
         for box in words.boxes:
             yield from self.blocks(box)
         for chart in words.charts:
@@ -126,7 +131,8 @@ class _WordFile:
         from pptx.oxml import parse_xml
 
         with suppress(NotImplementedError, KeyError, ValueError):  # kinds of charts that the library does not know
-            yield from _chart(Chart(parse_xml(self._parts[key].blob), None), 0)
+            chart: Any = Chart(parse_xml(self._parts[key].blob), None)  # type: ignore[no-untyped-call]
+            yield from _chart(chart, 0)
 
     def _style_name(self, node: Any) -> str:
         style = node.find(f"{_W}pPr/{_W}pStyle")
@@ -156,7 +162,7 @@ class _WordFile:
         merged: dict[tuple[int, int], tuple[int, int]] = {}
         inner: list[Any] = []
         heads = 0
-        for row in (child for child in node if _name(child) == "tr"):
+        for row in (child for child in node if element_name(child) == "tr"):
             heads += row.find(f"{_W}trPr/{_W}tblHeader") is not None and heads == len(rows)
             cells: list[str] = []
             for cell in _cells(row):
@@ -184,7 +190,7 @@ class _WordFile:
         for node in cell.iter(f"{_W}p", f"{_W}tbl"):
             if next(node.iterancestors(f"{_W}tc")) is not cell:
                 continue  # of a table in the cell
-            if _name(node) == "tbl":
+            if element_name(node) == "tbl":
                 inner.append(node)
                 continue
             words = _WordRuns(self._targets)
@@ -195,13 +201,14 @@ class _WordFile:
 
 def _cells(row: Any) -> Iterator[Any]:
     for child in row:
-        if _name(child) == "tc":
+        if element_name(child) == "tc":
             yield child
-        elif _name(child) in ("sdt", "sdtContent", "customXml"):
+        elif element_name(child) in ("sdt", "sdtContent", "customXml"):
             yield from _cells(child)
 
 
-def _name(node: Any) -> str:
+def element_name(node: Any) -> str:
+    """Return the name of an element without its namespace; an empty text for comments and entities."""
     return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
 
 
@@ -222,7 +229,7 @@ class _WordRuns:
 
     def walk(self, node: Any, raised: bool = False) -> None:
         for child in node:
-            name = _name(child)
+            name = element_name(child)
             if name == "r":
                 marks = child.find(f"{_W}rPr")
                 if not _is_on(marks, "strike", "dstrike", "vanish"):
@@ -269,12 +276,12 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 def formula_words(node: Any) -> str:
     """Return a formula as one writes it in a line: a fraction as a/b, a root as √(a), raised and lowered parts by ^ and _."""
-    name = _name(node)
+    name = element_name(node)
     if name == "t":
         return node.text or ""
-    parts = [child for child in node if _name(child) and not _name(child).endswith("Pr")]
+    parts = [child for child in node if element_name(child) and not element_name(child).endswith("Pr")]
     words = [formula_words(part) for part in parts]
-    texts = dict(zip(map(_name, parts), words, strict=True))
+    texts = dict(zip(map(element_name, parts), words, strict=True))
     power = _attached("_", texts.get("sub", "")) + _attached("^", texts.get("sup", ""))
     if name == "f":
         return f"{_bracketed(texts.get('num', ''))}/{_bracketed(texts.get('den', ''))}"
@@ -342,7 +349,7 @@ def _comments(slide: Any) -> Iterator[str]:
     for relation in slide.part.rels.values():
         if relation.reltype.endswith("/comments") and not relation.is_external:
             for node in etree.fromstring(relation.target_part.blob, parser).iter():
-                if _name(node) in ("text", "txBody") and (words := " ".join("".join(node.itertext()).split())):
+                if element_name(node) in ("text", "txBody") and (words := " ".join("".join(node.itertext()).split())):
                     yield words
 
 

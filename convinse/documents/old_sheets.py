@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from ..support.errors import DataError, one_line
@@ -27,16 +28,17 @@ def read_old_sheets(data: bytes) -> ReadDocument:
     from xlrd.compdoc import CompDocError
 
     try:
-        # formats are not read before Excel 5
-        with open(os.devnull, "w", encoding="utf-8") as log:
+        with Path(os.devnull).open("w", encoding="utf-8") as log:
             book = xlrd.open_workbook(file_contents=data, formatting_info=True, ragged_rows=True, logfile=log)
     except (xlrd.XLRDError, CompDocError) as error:
         is_locked = "encrypted" in str(error)
         raise DataError("needs a password" if is_locked else f"is not a workbook ({one_line(error)[:200]})") from None
-    return document_of_sheets("", [_OldSheet(book, sheet) for sheet in book.sheets()])
+    return document_of_sheets("", [OldSheet(book, sheet) for sheet in book.sheets()])
 
 
-class _OldSheet(SheetReading):
+class OldSheet(SheetReading):
+    """A sheet of an XLS file."""
+
     def __init__(self, book: Any, sheet: Any) -> None:
         self._book, self._sheet = book, sheet
         filled = [row for row in range(sheet.nrows) if any(value != "" for value in sheet.row_values(row))]
@@ -45,18 +47,22 @@ class _OldSheet(SheetReading):
         super().__init__(sheet.name, rows, columns, sheet.visibility == 0)
 
     def is_hidden_row(self, row: int) -> bool:
+        """Return True if people do not see a row."""
         info = self._sheet.rowinfo_map.get(row - 1)
         return info is not None and bool(info.hidden)
 
     def is_hidden_column(self, column: int) -> bool:
+        """Return True if people do not see a column."""
         info = self._sheet.colinfo_map.get(column - 1)
         return info is not None and bool(info.hidden)
 
     def merged_areas(self) -> Iterable[tuple[int, int, int, int]]:
+        """Return the first and last row, and the first and last column of merged cells."""
         # the first row and column count from 0; those behind the last ones are as many
         return [(first + 1, last, left + 1, right) for first, last, left, right in self._sheet.merged_cells]
 
     def text(self, row: int, column: int) -> str:
+        """Return a cell as people see it."""
         import xlrd
 
         if column > self._sheet.row_len(row - 1):

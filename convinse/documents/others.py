@@ -24,11 +24,6 @@ from .office import OLE, unpacked
 from .records import blocks_of, document_of_value
 from .texts import read_text
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 _SHOWN_FIELDS = ("From", "To", "Cc", "Date", "Subject")
 _CUE = re.compile(r"\d+|WEBVTT.*|.*-->.*|NOTE\b.*")
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?")
@@ -53,6 +48,11 @@ def read_settings(data: bytes) -> ReadDocument:
 
 def read_toml(data: bytes) -> ReadDocument:
     """Return the values of a TOML file; a number keeps the form that it is written in."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
     try:
         value = tomllib.loads(decoded(data).replace("\r\n", "\n"), parse_float=str)
     except tomllib.TOMLDecodeError as error:

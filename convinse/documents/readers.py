@@ -11,8 +11,8 @@ from .html import read_book, read_html
 from .latex import read_latex
 from .markdown import read_markdown
 from .model import ReadDocument
-from .old_sheets import read_old_sheets
 from .office import read_slides, read_word
+from .old_sheets import read_old_sheets
 from .others import (
     read_calendar,
     read_ini,

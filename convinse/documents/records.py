@@ -19,7 +19,7 @@ _LONGEST_TITLE = 80
 _LONGEST_NAME = 200  # characters of the names of a value and of all that it is in
 _DEEPEST_VALUE = 50  # values within one another
 _MOST_PLACES = 20  # times as many cells as values a table of records may have; more are records without names in common
-_TITLES = ("title", "name", "label", "headline", "heading", "subject")
+TITLES = ("title", "name", "label", "headline", "heading", "subject")
 # a number keeps the form that it is written in
 _DECODER = msgspec.json.Decoder(float_hook=str)
 
@@ -159,7 +159,7 @@ def _record(record: Mapping[str, str], line: int, with_heading: bool) -> Iterato
 def _heading(record: Mapping[str, str]) -> str:
     """Return the name of a record: that of a field, else the first short text, preferably with letters."""
     short = {name: text for name, text in record.items() if 0 < len(text) <= _LONGEST_TITLE}
-    titles = [text for title in _TITLES for name, text in short.items() if name.lower() == title]
+    titles = [text for title in TITLES for name, text in short.items() if name.lower() == title]
     words = [text for text in short.values() if any(map(str.isalpha, text))]
     return next(iter((*titles, *words, *short.values())), "")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..support.errors import DataError

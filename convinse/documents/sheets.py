@@ -45,7 +45,7 @@ def document_of_sheets(title: str, sheets: Iterable[SheetReading], left_out: Ite
             continue
         if sheet.rows > sheet.most_rows:
             left.append(f"sheet {sheet.title}: rows behind {sheet.most_rows:,}")
-        content = [*sheet.tables(), *sheet.notes()]
+        content: list[Block] = [*sheet.tables(), *sheet.notes()]
         if content:
             blocks += [Heading(sheet.title, 2), *content]
         if sheet.hidden:

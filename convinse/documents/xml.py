@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from lxml import etree  # type: ignore[import-untyped]
 from selectolax.lexbor import LexborHTMLParser
 
 from ..support.errors import DataError, one_line
@@ -15,18 +14,20 @@ from ..support.limits import DEEPEST_ELEMENT
 from .code_pages import decoded
 from .html import read_html
 from .model import Block, Heading, PairsBlock, ReadDocument, TextBlock
-from .records import blocks_of, words_of_name
+from .office import element_name
+from .records import TITLES, blocks_of, words_of_name
 
 _DECLARATION = re.compile(r"^\s*<\?xml\b[^>]*\?>")  # of an encoding, which the text has no more
 _LONG_VALUE = 200  # characters; a longer value is prose
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")  # of HTML in a text, as feeds have it
-_TITLES = ("title", "name", "label", "head", "heading")
 _PROSE = ("p", "para")  # an element that has paragraphs is a part of a document
 _WORDS = ("title", "desc", "text")  # elements of a drawing that have words
 
 
 def read_xml(data: bytes) -> ReadDocument:
     """Return the records, values and texts of an XML file, without its entities. Raises `DataError`."""
+    from lxml import etree  # type: ignore[import-untyped]
+
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
     )
@@ -35,27 +36,18 @@ def read_xml(data: bytes) -> ReadDocument:
     except etree.XMLSyntaxError as error:
         raise DataError(f"is not XML ({one_line(error)[:200]})") from None
     etree.strip_elements(root, etree.Entity, with_tail=False)
-    name = _name(root)
+    name = element_name(root)
     if name == "html":
         return read_html(data)
-    if _depth(root) > DEEPEST_ELEMENT:
-        raise DataError(f"has more than {DEEPEST_ELEMENT} elements within one another")
-    if name == "svg":
-        words = ((node.sourceline, _words(node)) for node in root.iter() if _name(node) in _WORDS)
-        return ReadDocument("", [TextBlock(text, line or 0) for line, text in words if text])
-    return ReadDocument("", list(_blocks(root, 2)))
-
-
-def _depth(root: Any) -> int:
-    deepest = depth = 0
+    depth = 0
     for event, _ in etree.iterwalk(root, events=("start", "end")):
         depth += 1 if event == "start" else -1
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _name(node: Any) -> str:
-    return etree.QName(node).localname if isinstance(node.tag, str) else ""
+        if depth > DEEPEST_ELEMENT:
+            raise DataError(f"has more than {DEEPEST_ELEMENT} elements within one another")
+    if name == "svg":
+        words = ((node.sourceline, _words(node)) for node in root.iter() if element_name(node) in _WORDS)
+        return ReadDocument("", [TextBlock(text, line or 0) for line, text in words if text])
+    return ReadDocument("", list(_blocks(root, 2)))
 
 
 def _words(node: Any) -> str:
@@ -75,17 +67,17 @@ def _parts(node: Any) -> list[Any]:
 
 
 def _attributes(node: Any) -> list[tuple[str, str]]:
-    return [(words_of_name(etree.QName(name).localname), value) for name, value in node.attrib.items() if value]
+    return [(words_of_name(name.rpartition("}")[2]), value) for name, value in node.attrib.items() if value]
 
 
 def _blocks(node: Any, level: int, heading: str = "") -> Iterator[Block]:
     pairs, line = _attributes(node), node.sourceline or 0
     parts = _parts(node)
     if parts and heading:
-        parts = [part for part in parts if _name(part) not in _TITLES or _words(part) != heading]
+        parts = [part for part in parts if element_name(part) not in TITLES or _words(part) != heading]
     elif not parts and (text := _words(node)):
         yield TextBlock(text, line)
-    for name, group in groupby(parts, _name):
+    for name, group in groupby(parts, element_name):
         nodes, words = list(group), words_of_name(name)
         if len(nodes) > 1 and all(map(_is_record, nodes)):
             if pairs:
@@ -109,7 +101,7 @@ def _blocks(node: Any, level: int, heading: str = "") -> Iterator[Block]:
                 yield PairsBlock(pairs, line)
             pairs, line = [], part.sourceline or 0
             if inner:
-                title = next((_words(child) for child in inner if _name(child) in _TITLES), "")
+                title = next((_words(child) for child in inner if element_name(child) in TITLES), "")
                 title = title if 0 < len(title) <= _LONG_VALUE else words
                 yield Heading(title, min(level, 6), line)
                 yield from _blocks(part, level + 1, title)
@@ -126,7 +118,7 @@ def _is_value(node: Any) -> bool:
 
 
 def _is_record(node: Any) -> bool:
-    if any(_name(part) in _PROSE or len(part) and not _parts(part) for part in node.iterdescendants()):
+    if any(element_name(part) in _PROSE or len(part) and not _parts(part) for part in node.iterdescendants()):
         return False
     return bool(_parts(node)) or bool(node.attrib) and not len(node) and len(_words(node)) <= _LONG_VALUE
 
@@ -139,7 +131,7 @@ def _value(node: Any) -> Any:
         return text
     value: dict[str, Any] = dict(attributes)
     for part in parts:
-        name = _name(part)
+        name = element_name(part)
         inner = _value(part)
         if name in value:
             before = value[name]

@@ -7,6 +7,7 @@ import time
 import warnings
 import zipfile
 import zlib
+from contextlib import suppress
 
 import pytest
 import xlrd
@@ -74,10 +75,8 @@ def test_a_file_that_cannot_be_read_says_why(name, data, reason):
 
 @pytest.mark.parametrize("kind", sorted(READERS))
 def test_an_empty_file_has_no_blocks_or_an_error(kind):
-    try:
+    with suppress(DataError):
         assert not read_document(f"a{kind}", b"").blocks
-    except DataError:
-        pass
 
 
 def test_entities_and_files_of_others_are_not_read():
@@ -140,7 +139,7 @@ def test_a_damaged_old_workbook_is_an_error():
 
 
 def test_merged_cells_are_limited():
-    class Overlapping(old_sheets._OldSheet):
+    class Overlapping(old_sheets.OldSheet):
         def merged_areas(self):
             return [(1, 3, 1, 6)] * 60_000
 
@@ -255,7 +254,7 @@ def test_comments_are_notes():
     document = Document()
     document.add_comment(document.add_paragraph("It is long.").runs, "Is it?", "Ida")
     assert list(read_document("a.docx", saved(document)).blocks) == [
-        TextBlock("It is long."), TextBlock("Is it?", kind="note"),
+        TextBlock("It is long."), TextBlock("Ida: Is it?", kind="note"),
     ]  # fmt: skip
     workbook = Workbook()
     workbook.active.append(["Rope", 5])
