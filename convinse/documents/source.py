@@ -77,7 +77,18 @@ _Piece = tuple[int, int, Block]  # a block, its line, and its place among those 
 
 
 def _in_order(pieces: Iterable[_Piece]) -> ReadDocument:
-    return ReadDocument("", [block for *_, block in sorted(pieces, key=lambda piece: piece[:2])])
+    """Return the blocks by their lines, without the names that nothing is said about."""
+    blocks: list[Block] = []
+    level = 0  # of the heading behind; text is below all
+    for *_, block in reversed(sorted(pieces, key=lambda piece: piece[:2])):
+        if not isinstance(block, Heading):
+            level = 9
+        elif block.level < level:
+            level = block.level
+        else:
+            continue
+        blocks.append(block)
+    return ReadDocument("", blocks[::-1])
 
 
 def _python_pieces(text: str) -> Iterator[_Piece]:
