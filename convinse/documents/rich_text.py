@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ..support.errors import DataError
 from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .office import HEADING_STYLE
+from .texts import MOST_CELLS
 
 _DEEPEST_GROUP = 1000
-_MOST_CELLS = 1_000_000
 _TOKEN = re.compile(r"\\([a-zA-Z]+)(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|([^\\{}\r\n]+)|[\\\r\n]", re.DOTALL)
 _LINK = re.compile(r'HYPERLINK\s+"?((?:https?://|mailto:)[^"\s]+)')
 _SIGNS = {
@@ -56,12 +56,13 @@ def read_rich_text(data: bytes) -> ReadDocument:
         raise DataError("is not RTF")
     reading = _RichText()
     reading.read(data.decode("latin-1"))
-    return ReadDocument(reading.words("title"), reading.blocks)
+    return ReadDocument(reading.words("title"), reading.blocks, reading.left_out)
 
 
 class _RichText:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        self.left_out: list[str] = []
         self._texts: dict[str, list[str]] = {}
         self._bytes = bytearray()
         self._marks = _Marks()
@@ -74,7 +75,7 @@ class _RichText:
         self._notes: list[str] = []
         self._cells: list[str] = []
         self._edges: list[tuple[int, bool]] = []
-        self._goes_on, self._heads, self._size = False, 0, 0
+        self._goes_on, self._heads = False, 0
         self._rows: list[list[_RowCell]] = []
 
     def words(self, name: str) -> str:
@@ -103,7 +104,7 @@ class _RichText:
                 continue
             elif word:
                 if word == "bin":
-                    place += int(number or 0)
+                    place += max(int(number or 0), 0)
                 elif is_optional and word not in _GROUPS:
                     self._marks = self._marks._replace(goes_to="")
                 else:
@@ -227,7 +228,6 @@ class _RichText:
             edges = self._edges[: len(self._cells)]
             edges += [(number, False) for number in range(10**6 + len(edges), 10**6 + len(self._cells))]
             self._rows.append([_RowCell(text, *edge) for text, edge in zip(self._cells, edges, strict=True)])
-            self._size += len(self._cells)
             self._cells = []
 
     def _end_paragraph(self) -> None:
@@ -244,7 +244,9 @@ class _RichText:
     def _end_table(self) -> None:
         """Make a table of the rows: cells end at edges, and one that goes over several edges is a merged one."""
         edges = sorted({cell.edge for row in self._rows for cell in row})
-        if edges and len(edges) * len(self._rows) <= _MOST_CELLS:
+        if len(edges) * len(self._rows) > MOST_CELLS:
+            self.left_out.append(f"a table of more than {MOST_CELLS:,} cells")
+        elif edges:
             columns = {edge: number for number, edge in enumerate(edges)}
             merged: dict[tuple[int, int], tuple[int, int]] = {}
             rows: list[list[str]] = []

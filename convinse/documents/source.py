@@ -80,7 +80,8 @@ def _in_order(pieces: Iterable[_Piece]) -> ReadDocument:
     """Return the blocks by their lines, without the names that nothing is said about."""
     blocks: list[Block] = []
     level = 0  # of the heading behind; text is below all
-    for *_, block in reversed(sorted(pieces, key=lambda piece: piece[:2])):
+    ordered = sorted(pieces, key=lambda piece: piece[:2])
+    for *_, block in ordered[::-1]:
         if not isinstance(block, Heading):
             level = 9
         elif block.level < level:

@@ -278,7 +278,7 @@ def test_a_file_of_an_older_python_and_odd_escapes():
     [
         ("a.py", b"(" * 100_000), ("a.py", b"-" * 100_000 + b"1"), ("a.py", b"if a: pass\n" + b"elif b: pass\n" * 5_000), ("a.c", b"/*" * 100_000),
         ("a.c", b"int f(x)\n" * 20_000), ("a.js", b"`" * 100_001), ("a.adoc", b"|===\n" + b"99.99+|a " * 3_000 + b"\n|==="), ("a.adoc", b"[[" * 100_000),
-        ("a.adoc", b"*a " * 50_000), ("a.adoc", b"image:a[" * 30_000), ("a.tex", b"{" * 100_000), ("a.tex", b"\\frac{" * 50_000),
+        ("a.adoc", b"*a " * 50_000), ("a.adoc", b"image:a[" * 30_000), ("a.tex", b"{" * 100_000), ("a.rtf", b"{\\rtf1 \\bin-9 x}"), ("a.tex", b"\\frac{" * 50_000),
         ("a.tex", b"%\n" * 50_000), ("a.tex", b"\\begin{table}x" * 10_000), ("a.tex", b"\\section{" * 10_000), ("a.rtf", b"{\\rtf1 " + b"\\cell\\row" * 50_000),
         ("a.rtf", b"{\\rtf1 " + b"".join(b"\\trowd\\cellx%d x\\cell\\row" % number for number in range(5_000))),
         ("a.xml", b"<a>" + b"<b><c>1</c></b>" * 30_000 + b"</a>"), ("a.xml", b"<a>" + b"".join(b"<b><c%d>1</c%d></b>" % (n, n) for n in range(9_000)) + b"</a>"),
