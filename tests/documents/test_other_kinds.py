@@ -8,6 +8,8 @@ import warnings
 import zipfile
 import zlib
 from contextlib import suppress
+from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 import xlrd
@@ -260,6 +262,27 @@ def test_comments_are_notes():
     workbook.active.append(["Rope", 5])
     workbook.active["B1"].comment = Comment("in metres", "Ida")
     assert read_document("a.xlsx", saved(workbook)).blocks[-1] == TextBlock("B1: in metres", 1, kind="note")
+
+
+# -- mails of Outlook --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "html"), [("Sail at noon.", None), (None, "<p>Sail <b>at</b> noon.</p>")], ids=["text", "html"]
+)
+def test_a_mail_of_outlook_has_fields_text_and_names_of_files(body, html, monkeypatch):
+    mail = SimpleNamespace(
+        subject="Tides", sender="Ida <ida@a.example>", sent_date=datetime(2024, 3, 4, 9, 30), body=body, html_body=html, message_headers={},
+        recipients=[SimpleNamespace(name="Per", email_address="per@a.example")],
+        attachments=[SimpleNamespace(file_name="map.pdf"), SimpleNamespace(file_name=None)],
+    )  # fmt: skip
+    monkeypatch.setattr("oxmsg.Message.load", lambda data: mail)
+    document = read_document("a.msg", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    fields, text, files = document.blocks
+    assert (document.title, text.text, files.pairs) == ("Tides", "Sail at noon.", [("files", "map.pdf")])
+    assert dict(fields.pairs) == {
+        "From": "Ida <ida@a.example>", "To": "Per <per@a.example>", "Date": "2024-03-04 09:30:00", "Subject": "Tides",
+    }  # fmt: skip
 
 
 # -- programs ----------------------------------------------------------------------------------------------------------
