@@ -16,24 +16,60 @@ from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _ADDRESS = ("http://", "https://", "mailto:")
-_LEVEL = re.compile(r"(?:heading|überschrift|titre|título|nagłówek|kop|rubrik|titolo)\s*([1-9])", re.IGNORECASE)
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # a file of Office before 2007, and one with a password
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+# templates and files with macros are told apart from plain ones by the kind of their main part
+_MAIN_KIND = re.compile(
+    rb"application/vnd\.(?:ms-(?:word|powerpoint)\.\w+\.macroEnabled\w*|"
+    rb"openxmlformats-officedocument\.(?:word|presentation)\w*\.(?:template|slideshow))\.main\+xml"
+)
+HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|nagłówek|kop|rubrik|titolo)\s*([1-9])", re.IGNORECASE)
 _MOST_STYLES = 20  # styles that a style may be derived from; a circle ends here
 
 
 def unpacked(data: bytes) -> zipfile.ZipFile:
-    """Open a zip file. Raises `DataError` if its unpacked content is too large."""
+    """Open a zip file. Raises `DataError` if it needs a password, or its unpacked content is too large."""
+    if data.startswith(OLE):
+        is_locked = "EncryptedPackage".encode("utf-16-le") in data
+        raise DataError(
+            "needs a password" if is_locked else "is a file of Office before 2007; save it in the new format"
+        )
     packed = zipfile.ZipFile(io.BytesIO(data))
     if sum(part.file_size for part in packed.infolist()) > LARGEST_UNPACKED:
         raise DataError(f"unpacks to more than {LARGEST_UNPACKED // 10**6} MB")
+    if any(part.flag_bits & 1 for part in packed.infolist()):
+        raise DataError("needs a password")
     return packed
+
+
+def plain_package(data: bytes) -> bytes:
+    """Return an Office file as libraries expect it: with the namespaces of most files, not as a template or with macros."""
+    packed = unpacked(data)
+    kinds = packed.read("[Content_Types].xml")
+    if not (_MAIN_KIND.search(kinds) or _STRICT.search(packed.read("_rels/.rels"))):
+        return data
+    plain = io.BytesIO()
+    with zipfile.ZipFile(plain, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        for name in packed.namelist():
+            content = packed.read(name)
+            if name == "[Content_Types].xml":
+                content = _MAIN_KIND.sub(_plain_kind, content)
+            elif name.endswith((".xml", ".rels")):
+                content = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", content)
+            file.writestr(name, content)
+    return plain.getvalue()
+
+
+def _plain_kind(match: re.Match[bytes]) -> bytes:
+    kind = b"wordprocessingml.document" if b"word" in match[0] else b"presentationml.presentation"
+    return b"application/vnd.openxmlformats-officedocument." + kind + b".main+xml"
 
 
 def read_word(data: bytes) -> ReadDocument:
     """Return the content of a DOCX as it reads with all changes accepted."""
     from docx import Document
 
-    unpacked(data)
-    document = Document(io.BytesIO(data))
+    document = Document(io.BytesIO(plain_package(data)))
     return ReadDocument(document.core_properties.title or "", list(_WordFile(document).blocks(document.element.body)))
 
 
@@ -45,10 +81,11 @@ class _WordFile:
         self._targets = {
             key: relation.target_ref for key, relation in document.part.rels.items() if relation.is_external
         }
+        self._parts = document.part.related_parts
         self._notes: dict[str, Any] = {}
         for relation in document.part.rels.values():
             kind = relation.reltype.rpartition("/")[2]
-            if kind in ("footnotes", "endnotes") and not relation.is_external:
+            if kind in ("footnotes", "endnotes", "comments") and not relation.is_external:
                 from lxml import etree  # type: ignore[import-untyped]
 
                 parser = etree.XMLParser(resolve_entities=False, no_network=True)
@@ -58,7 +95,7 @@ class _WordFile:
     def blocks(self, parent: Any, kind: Kind | None = None) -> Iterator[Block]:
         """Yield the blocks below an element."""
         for child in parent:
-            name = _name(child)
+            name = element_name(child)
             if name == "p":
                 yield from self._paragraph(child, kind)
             elif name == "tbl":
@@ -78,9 +115,24 @@ class _WordFile:
             yield TextBlock(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
         for note in words.notes:
             if note in self._notes:
-                yield from self.blocks(self._notes.pop(note), "note")
+                content = self._notes.pop(note)
+                author = content.get(f"{_W}author", "")  # of a comment
+                for block in self.blocks(content, "note"):
+                    if author and isinstance(block, TextBlock):
+                        block = block._replace(text=f"{author}: {block.text}")
+                    yield block
         for box in words.boxes:
             yield from self.blocks(box)
+        for chart in words.charts:
+            yield from self._chart(chart)
+
+    def _chart(self, key: str) -> Iterator[Block]:
+        from pptx.chart.chart import Chart
+        from pptx.oxml import parse_xml
+
+        with suppress(NotImplementedError, KeyError, ValueError):  # kinds of charts that the library does not know
+            chart: Any = Chart(parse_xml(self._parts[key].blob), None)  # type: ignore[no-untyped-call]
+            yield from _chart(chart, 0)
 
     def _style_name(self, node: Any) -> str:
         style = node.find(f"{_W}pPr/{_W}pStyle")
@@ -97,7 +149,7 @@ class _WordFile:
                 break
             if style.name == "Title" or style.style_id == "Title":
                 return 1
-            match = _LEVEL.fullmatch(style.name or "") or _LEVEL.fullmatch(style.style_id or "")
+            match = HEADING_STYLE.fullmatch(style.name or "") or HEADING_STYLE.fullmatch(style.style_id or "")
             if match:
                 return min(int(match[1]), 5) + 1
             outline = outline if outline is not None else style.element.find(f"{_W}pPr/{_W}outlineLvl")
@@ -110,7 +162,7 @@ class _WordFile:
         merged: dict[tuple[int, int], tuple[int, int]] = {}
         inner: list[Any] = []
         heads = 0
-        for row in (child for child in node if _name(child) == "tr"):
+        for row in (child for child in node if element_name(child) == "tr"):
             heads += row.find(f"{_W}trPr/{_W}tblHeader") is not None and heads == len(rows)
             cells: list[str] = []
             for cell in _cells(row):
@@ -138,7 +190,7 @@ class _WordFile:
         for node in cell.iter(f"{_W}p", f"{_W}tbl"):
             if next(node.iterancestors(f"{_W}tc")) is not cell:
                 continue  # of a table in the cell
-            if _name(node) == "tbl":
+            if element_name(node) == "tbl":
                 inner.append(node)
                 continue
             words = _WordRuns(self._targets)
@@ -149,13 +201,14 @@ class _WordFile:
 
 def _cells(row: Any) -> Iterator[Any]:
     for child in row:
-        if _name(child) == "tc":
+        if element_name(child) == "tc":
             yield child
-        elif _name(child) in ("sdt", "sdtContent", "customXml"):
+        elif element_name(child) in ("sdt", "sdtContent", "customXml"):
             yield from _cells(child)
 
 
-def _name(node: Any) -> str:
+def element_name(node: Any) -> str:
+    """Return the name of an element without its namespace; an empty text for comments and entities."""
     return node.tag.rpartition("}")[2] if isinstance(node.tag, str) else ""
 
 
@@ -168,6 +221,7 @@ class _WordRuns:
         self.links: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.boxes: list[Any] = []
+        self.charts: list[str] = []
 
     @property
     def text(self) -> str:
@@ -175,7 +229,7 @@ class _WordRuns:
 
     def walk(self, node: Any, raised: bool = False) -> None:
         for child in node:
-            name = _name(child)
+            name = element_name(child)
             if name == "r":
                 marks = child.find(f"{_W}rPr")
                 if not _is_on(marks, "strike", "dstrike", "vanish"):
@@ -189,7 +243,11 @@ class _WordRuns:
                 self._pieces.append(" ")
             elif name == "noBreakHyphen":
                 self._pieces.append("-")
-            elif name in ("footnoteReference", "endnoteReference"):
+            elif name == "oMath":
+                self._pieces.append(formula_words(child))
+            elif name == "chart" and child.get(f"{_R}id"):
+                self.charts.append(child.get(f"{_R}id"))
+            elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 self.notes.append(f"{name.removesuffix('Reference')} {child.get(f'{_W}id')}")
             elif name == "txbxContent":
                 self.boxes.append(child)
@@ -211,6 +269,49 @@ def _is_on(marks: Any, *names: str) -> bool:
     return any(mark is not None and mark.get(f"{_W}val", "true") not in ("false", "0", "off") for mark in found)
 
 
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+
+
+def formula_words(node: Any) -> str:
+    """Return a formula as one writes it in a line: a fraction as a/b, a root as √(a), raised and lowered parts by ^ and _."""
+    name = element_name(node)
+    if name == "t":
+        return node.text or ""
+    parts = [child for child in node if element_name(child) and not element_name(child).endswith("Pr")]
+    words = [formula_words(part) for part in parts]
+    texts = dict(zip(map(element_name, parts), words, strict=True))
+    power = _attached("_", texts.get("sub", "")) + _attached("^", texts.get("sup", ""))
+    if name == "f":
+        return f"{_bracketed(texts.get('num', ''))}/{_bracketed(texts.get('den', ''))}"
+    if name == "rad":
+        return f"{texts.get('deg', '')}√{_bracketed(texts.get('e', ''))}"
+    if name in ("sSup", "sSub", "sSubSup"):
+        return texts.get("e", "") + power
+    if name == "nary":
+        return f"{_sign(node, 'nary', 'chr', '∫')}{power} {texts.get('e', '')}"
+    if name in ("limLow", "limUpp"):
+        return texts.get("e", "") + _attached("_" if name == "limLow" else "^", texts.get("lim", ""))
+    if name == "d":
+        inner = _sign(node, "d", "sepChr", "|").join(words)
+        return f"{_sign(node, 'd', 'begChr', '(')}{inner}{_sign(node, 'd', 'endChr', ')')}"
+    return {"func": " ", "eqArr": "; ", "m": "; ", "mr": ", "}.get(name, "").join(words)
+
+
+def _sign(node: Any, kind: str, name: str, usual: str) -> str:
+    mark = node.find(f"{_M}{kind}Pr/{_M}{name}")
+    return usual if mark is None else mark.get(f"{_M}val", "")
+
+
+def _bracketed(text: str) -> str:
+    return text if re.fullmatch(r"[\w.]*", text) else f"({text})"
+
+
+def _attached(sign: str, text: str) -> str:
+    return f"{sign}{text if re.fullmatch(r'[-+−]?[0-9]+', text) else _bracketed(text)}" if text else ""
+
+
 # -- slides ------------------------------------------------------------------------------------------------------------
 
 
@@ -218,8 +319,7 @@ def read_slides(data: bytes) -> ReadDocument:
     """Return the text, tables, charts and notes of slides."""
     from pptx import Presentation
 
-    unpacked(data)
-    presentation = Presentation(io.BytesIO(data))
+    presentation = Presentation(io.BytesIO(plain_package(data)))
     blocks: list[Block] = []
     hidden = 0
     for number, slide in enumerate(presentation.slides, 1):
@@ -237,8 +337,20 @@ def read_slides(data: bytes) -> ReadDocument:
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             notes = " ".join(slide.notes_slide.notes_text_frame.text.split())
             blocks += [TextBlock(notes, page=number, kind="note")] if notes else []
+        blocks += [TextBlock(comment, page=number, kind="note") for comment in _comments(slide)]
     left_out = [f"{hidden} hidden slides"] if hidden else []
     return ReadDocument(presentation.core_properties.title or "", blocks, left_out)
+
+
+def _comments(slide: Any) -> Iterator[str]:
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    for relation in slide.part.rels.values():
+        if relation.reltype.endswith("/comments") and not relation.is_external:
+            for node in etree.fromstring(relation.target_part.blob, parser).iter():
+                if element_name(node) in ("text", "txBody") and (words := " ".join("".join(node.itertext()).split())):
+                    yield words
 
 
 def _shape(shape: Any, page: int) -> Iterator[Block]:

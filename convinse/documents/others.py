@@ -6,6 +6,7 @@ import configparser
 import email
 import email.policy
 import re
+import sys
 from collections.abc import Iterator
 from email.message import EmailMessage
 from itertools import chain
@@ -14,12 +15,13 @@ from typing import Any
 import msgspec
 
 from ..config.yaml_files import read_value
-from ..support.errors import ConfigError, DataError
+from ..support.errors import ConfigError, DataError, one_line
 from .code_pages import decoded
 from .html import html_document
 from .markdown import read_markdown
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
-from .records import blocks_of
+from .office import OLE, unpacked
+from .records import blocks_of, document_of_value
 from .texts import read_text
 
 _SHOWN_FIELDS = ("From", "To", "Cc", "Date", "Subject")
@@ -42,6 +44,20 @@ def read_settings(data: bytes) -> ReadDocument:
     except ConfigError as error:
         raise DataError(f"is not YAML ({error})") from None
     return ReadDocument("", list(blocks_of(value)))
+
+
+def read_toml(data: bytes) -> ReadDocument:
+    """Return the values of a TOML file; a number keeps the form that it is written in."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        value = tomllib.loads(decoded(data).replace("\r\n", "\n"), parse_float=str)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"is not TOML ({one_line(error)})") from None
+    return document_of_value(value)
 
 
 class _Sections(configparser.RawConfigParser):
@@ -99,6 +115,29 @@ def _mail(message: EmailMessage) -> Iterator[Block]:
         yield PairsBlock([("files", ", ".join(names))])
 
 
+def read_outlook_mail(data: bytes) -> ReadDocument:
+    """Return the fields and the text of a mail of Outlook; files in it are named."""
+    from oxmsg import Message
+
+    if not data.startswith(OLE):
+        raise DataError("is not a mail of Outlook")
+    message = Message.load(data)
+    headers = message.message_headers
+    people = ", ".join(f"{person.name} <{person.email_address}>" for person in message.recipients)
+    fields = {"From": message.sender, "To": people, "Date": message.sent_date, "Subject": message.subject}
+    pairs = [(name, str(headers.get(name) or fields.get(name) or "")) for name in _SHOWN_FIELDS]
+    files = ", ".join(filter(None, (attachment.file_name for attachment in message.attachments)))
+    if message.body:
+        text = list(read_text(message.body.encode("utf-8", "replace")).blocks)
+    else:
+        text = list(html_document(message.html_body or "").blocks)
+    return ReadDocument(message.subject or "", [_pairs(pairs), *text, *([_pairs([("files", files)])] if files else ())])
+
+
+def _pairs(pairs: list[tuple[str, str]]) -> PairsBlock:
+    return PairsBlock([(name, " ".join(value.split())) for name, value in pairs if value])
+
+
 def read_mailbox(data: bytes) -> ReadDocument:
     """Return the mails of a mailbox, each below its subject."""
     parts = re.split(rb"(?m)^From .*\r?\n", data)[1:]
@@ -139,14 +178,13 @@ def read_subtitles(data: bytes) -> ReadDocument:
     """Return what is said in subtitles, without times."""
     lines = decoded(data).splitlines()
     words = ("" if _CUE.fullmatch(line.strip()) else re.sub(r"<[^<>]*>|\{[^{}]*\}", "", line) for line in lines)
-    return ReadDocument("", [TextBlock(" ".join(" ".join(words).split()), 1)])
+    text = " ".join(" ".join(words).split())
+    return ReadDocument("", [TextBlock(text, 1)] if text else [])
 
 
 def read_open_text(data: bytes) -> ReadDocument:
     """Return the text of an OpenDocument file: a text, a sheet or slides."""
     from lxml import etree  # type: ignore[import-untyped]
-
-    from .office import unpacked
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     root = etree.fromstring(unpacked(data).read("content.xml"), parser)

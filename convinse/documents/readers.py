@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from ..support.errors import DataError, one_line
+from .asciidoc import read_asciidoc
 from .html import read_book, read_html
+from .latex import read_latex
 from .markdown import read_markdown
 from .model import ReadDocument
 from .office import read_slides, read_word
+from .old_sheets import read_old_sheets
 from .others import (
     read_calendar,
     read_ini,
@@ -17,14 +20,19 @@ from .others import (
     read_mailbox,
     read_notebook,
     read_open_text,
+    read_outlook_mail,
     read_settings,
     read_subtitles,
+    read_toml,
 )
 from .pdf import read_pdf
 from .records import read_json, read_json_lines
 from .restructured import read_restructured
+from .rich_text import read_rich_text
 from .sheets import read_sheets
+from .source import SOURCE_READERS
 from .texts import read_separated, read_text
+from .xml import read_xml
 
 READERS: dict[str, Callable[[bytes], ReadDocument]] = {
     ".txt": read_text, ".text": read_text, ".md": read_markdown, ".markdown": read_markdown, ".rst": read_restructured,
@@ -32,7 +40,11 @@ READERS: dict[str, Callable[[bytes], ReadDocument]] = {
     ".json": read_json, ".jsonl": read_json_lines, ".ndjson": read_json_lines, ".pdf": read_pdf, ".docx": read_word, ".xlsx": read_sheets,
     ".pptx": read_slides, ".epub": read_book, ".yaml": read_settings, ".yml": read_settings, ".ini": read_ini, ".cfg": read_ini,
     ".ipynb": read_notebook, ".eml": read_mail, ".mbox": read_mailbox, ".ics": read_calendar, ".srt": read_subtitles,
-    ".vtt": read_subtitles, ".odt": read_open_text, ".ods": read_open_text, ".odp": read_open_text, ".log": read_text, ".tex": read_text,
+    ".vtt": read_subtitles, ".odt": read_open_text, ".ods": read_open_text, ".odp": read_open_text, ".log": read_text, ".tex": read_latex,
+    ".docm": read_word, ".dotx": read_word, ".dotm": read_word, ".pptm": read_slides, ".potx": read_slides, ".ppsx": read_slides,
+    ".xlsm": read_sheets, ".xltx": read_sheets, ".xltm": read_sheets, ".xls": read_old_sheets, ".xlt": read_old_sheets,
+    ".toml": read_toml, ".xml": read_xml, ".rss": read_xml, ".atom": read_xml, ".svg": read_xml, ".msg": read_outlook_mail, ".rtf": read_rich_text,
+    ".adoc": read_asciidoc, ".asciidoc": read_asciidoc, ".asc": read_asciidoc, **SOURCE_READERS,
 }  # fmt: skip
 # files of text that projects and people name without an ending
 PLAIN = frozenset(

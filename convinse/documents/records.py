@@ -19,7 +19,7 @@ _LONGEST_TITLE = 80
 _LONGEST_NAME = 200  # characters of the names of a value and of all that it is in
 _DEEPEST_VALUE = 50  # values within one another
 _MOST_PLACES = 20  # times as many cells as values a table of records may have; more are records without names in common
-_TITLES = ("title", "name", "label", "headline", "heading", "subject")
+TITLES = ("title", "name", "label", "headline", "heading", "subject")
 # a number keeps the form that it is written in
 _DECODER = msgspec.json.Decoder(float_hook=str)
 
@@ -49,7 +49,7 @@ def read_json(data: bytes) -> ReadDocument:
         if "trailing" in str(error):
             return read_json_lines(data)
         raise DataError(f"is not JSON ({one_line(error)})") from None
-    return _document(value)
+    return document_of_value(value)
 
 
 def read_json_lines(data: bytes) -> ReadDocument:
@@ -57,12 +57,13 @@ def read_json_lines(data: bytes) -> ReadDocument:
     # not `splitlines`, which also splits at U+2028 inside of JSON strings
     lines = {number: line for number, line in enumerate(decoded(data).split("\n"), 1) if line.strip()}
     try:
-        return _document([_DECODER.decode(line) for line in lines.values()], list(lines))
+        return document_of_value([_DECODER.decode(line) for line in lines.values()], list(lines))
     except JSON_ERRORS as error:
         raise DataError(f"a line is not JSON ({one_line(error)})") from None
 
 
-def _document(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
+def document_of_value(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
+    """Return the blocks of a value as JSON has it. Raises `DataError` if it is too deep."""
     if _is_deep(value):
         raise DataError(f"has more than {_DEEPEST_VALUE} values within one another")
     return ReadDocument("", list(blocks_of(value, lines)))
@@ -158,7 +159,7 @@ def _record(record: Mapping[str, str], line: int, with_heading: bool) -> Iterato
 def _heading(record: Mapping[str, str]) -> str:
     """Return the name of a record: that of a field, else the first short text, preferably with letters."""
     short = {name: text for name, text in record.items() if 0 < len(text) <= _LONGEST_TITLE}
-    titles = [text for title in _TITLES for name, text in short.items() if name.lower() == title]
+    titles = [text for title in TITLES for name, text in short.items() if name.lower() == title]
     words = [text for text in short.values() if any(map(str.isalpha, text))]
     return next(iter((*titles, *words, *short.values())), "")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from ..support.errors import DataError
-from .model import Block, Heading, ReadDocument, TableBlock
-from .office import unpacked
+from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
+from .office import plain_package, unpacked
 
 _MOST_CELLS = 1_000_000  # of a workbook; sheets of that size take a minute
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(.)', re.DOTALL)
@@ -24,28 +25,35 @@ def read_sheets(data: bytes) -> ReadDocument:
     """Return the tables of an XLSX file, sheet by sheet, without hidden sheets, rows and columns."""
     from openpyxl import load_workbook
 
+    data = plain_package(data)
     has_formulas = _checked(data)
     # the stored dimension of a sheet may be wrong, and merged cells are not read with `read_only`
     values = load_workbook(io.BytesIO(data), data_only=True)
     formulas = load_workbook(io.BytesIO(data)) if has_formulas else None  # they show what has no stored value
+    sheets = [_WorkbookSheet(sheet, None if formulas is None else formulas[sheet.title]) for sheet in values.worksheets]
+    left_out = [f"the chart sheet {sheet.title}" for sheet in values.chartsheets]
+    return document_of_sheets(values.properties.title or "", sheets, left_out)
+
+
+def document_of_sheets(title: str, sheets: Iterable[SheetReading], left_out: Iterable[str] = ()) -> ReadDocument:
+    """Return the tables of the visible sheets of a workbook, each below its name."""
     blocks: list[Block] = []
-    left_out: list[str] = []
-    for sheet in values.worksheets:
-        if sheet.sheet_state != "visible":
-            left_out.append(f"the hidden sheet {sheet.title}")
+    left: list[str] = []
+    for sheet in sheets:
+        if not sheet.is_visible:
+            left.append(f"the hidden sheet {sheet.title}")
             continue
-        reading = _Sheet(sheet, None if formulas is None else formulas[sheet.title])
-        if reading.rows > reading.most_rows:
-            left_out.append(f"sheet {sheet.title}: rows behind {reading.most_rows:,}")
-        table = reading.table()
-        if table is not None:
-            blocks += [Heading(sheet.title, 2), table]
-        if reading.hidden:
-            left_out.append(f"sheet {sheet.title}: {reading.hidden} hidden rows or columns")
-        if reading.faults:
-            left_out.append(f"sheet {sheet.title}: {reading.faults} cells with errors")
-    left_out += [f"the chart sheet {sheet.title}" for sheet in values.chartsheets]
-    return ReadDocument(values.properties.title or "", blocks, left_out)
+        if sheet.rows > sheet.most_rows:
+            left.append(f"sheet {sheet.title}: rows behind {sheet.most_rows:,}")
+        table = sheet.table()
+        content: list[Block] = [*(() if table is None else (table,)), *sheet.notes()]
+        if content:
+            blocks += [Heading(sheet.title, 2), *content]
+        if sheet.hidden:
+            left.append(f"sheet {sheet.title}: {sheet.hidden} hidden rows or columns")
+        if sheet.faults:
+            left.append(f"sheet {sheet.title}: {sheet.faults} cells with errors")
+    return ReadDocument(title, blocks, [*left, *left_out])
 
 
 def _checked(data: bytes) -> bool:
@@ -67,63 +75,66 @@ def _checked(data: bytes) -> bool:
     return has_formulas
 
 
-class _Sheet:
-    def __init__(self, sheet: Any, formulas: Any) -> None:
-        self._sheet, self._formulas = sheet, formulas
+class SheetReading(ABC):
+    """The cells of a sheet, by their row and column from 1, and the tables that they make."""
+
+    def __init__(self, title: str, rows: int, columns: int, is_visible: bool) -> None:
+        self.title, self.rows, self.is_visible = title, rows, is_visible
         self.faults = self.hidden = 0
-        # cells that only have a style may go on to the end of a sheet; a look at each of its places would make cells of them
-        places = [
-            place
-            for one in filter(None, (sheet, formulas))
-            for place, cell in one._cells.items()
-            if cell.value is not None
-        ]
-        self.rows = max((row for row, _ in places), default=0)
-        self._columns = max((column for _, column in places), default=1)
-        self.most_rows = _MOST_CELLS // self._columns
+        self.columns = max(columns, 1)
+        self.most_rows = _MOST_CELLS // self.columns
+
+    @abstractmethod
+    def is_hidden_row(self, row: int) -> bool:
+        """Return True if people do not see a row."""
+
+    @abstractmethod
+    def is_hidden_column(self, column: int) -> bool:
+        """Return True if people do not see a column."""
+
+    @abstractmethod
+    def merged_areas(self) -> Iterable[tuple[int, int, int, int]]:
+        """Return the first and last row, and the first and last column of merged cells."""
+
+    @abstractmethod
+    def text(self, row: int, column: int) -> str:
+        """Return a cell as people see it."""
+
+    def notes(self) -> Iterable[TextBlock]:
+        """Return the comments on cells."""
+        return ()
 
     def table(self) -> TableBlock | None:
         """Return the cells of the sheet, empty rows between them included; None if all are empty."""
         merged = self._merged()
-        columns = [column for column in range(1, self._columns + 1) if not self._is_hidden(column)]
-        self.hidden += self._columns - len(columns)
+        columns = [column for column in range(1, self.columns + 1) if not self.is_hidden_column(column)]
+        self.hidden += self.columns - len(columns)
         rows: list[tuple[int, list[str]]] = []
         for number in range(1, min(self.rows, self.most_rows) + 1):
-            dimension = self._sheet.row_dimensions.get(number)
-            if dimension is not None and dimension.hidden:
+            if self.is_hidden_row(number):
                 self.hidden += 1
                 continue
-            texts = [self._text(*merged.get((number, column), (number, column))) for column in columns]
+            texts = [self.text(*merged.get((number, column), (number, column))) for column in columns]
             if any(texts) or (rows and any(rows[-1][1])):  # one empty row stands for several
                 rows.append((number, texts))
         if rows and not any(rows[-1][1]):
             rows.pop()
         return self._table(rows, columns, merged) if rows else None
 
-    def _is_hidden(self, column: int) -> bool:
-        from openpyxl.utils import get_column_letter
-
-        dimension = self._sheet.column_dimensions.get(get_column_letter(column))
-        return dimension is not None and bool(dimension.hidden)
-
     def _merged(self) -> dict[tuple[int, int], tuple[int, int]]:
+        most = min(self.rows, self.most_rows)
+        areas = [
+            (first, min(last, most), left, min(right, self.columns)) for first, last, left, right in self.merged_areas()
+        ]
+        if sum(max(last - first + 1, 0) * max(right - left + 1, 0) for first, last, left, right in areas) > _MOST_CELLS:
+            raise DataError(f"has more than {_MOST_CELLS:,} places of merged cells")
         return {
-            (row, column): (area.min_row, area.min_col)
-            for area in self._sheet.merged_cells.ranges
-            for row in range(area.min_row, area.max_row + 1)
-            for column in range(area.min_col, area.max_col + 1)
-            if (row, column) != (area.min_row, area.min_col)
+            (row, column): (first, left)
+            for first, last, left, right in areas
+            for row in range(first, last + 1)
+            for column in range(left, right + 1)
+            if (row, column) != (first, left)
         }
-
-    def _text(self, row: int, column: int) -> str:
-        cell = self._sheet.cell(row, column)
-        if cell.data_type == "e":
-            self.faults += 1
-            return ""
-        if cell.value is None and self._formulas is not None:
-            formula = self._formulas.cell(row, column).value
-            return formula if isinstance(formula, str) and formula.startswith("=") else ""
-        return shown(cell.value, cell.number_format)
 
     @staticmethod
     def _table(
@@ -140,6 +151,51 @@ class _Sheet:
         }
         lines = [number for number, _ in rows]
         return TableBlock([[texts[place] for place in filled] for _, texts in rows], places, lines=lines)
+
+
+class _WorkbookSheet(SheetReading):
+    def __init__(self, sheet: Any, formulas: Any) -> None:
+        self._sheet, self._formulas = sheet, formulas
+        # cells that only have a style may go on to the end of a sheet; a look at each of its places would make cells of them
+        places = [
+            place
+            for one in filter(None, (sheet, formulas))
+            for place, cell in one._cells.items()
+            if cell.value is not None
+        ]
+        rows, columns = (max((place[axis] for place in places), default=0) for axis in (0, 1))
+        super().__init__(sheet.title, rows, columns, sheet.sheet_state == "visible")
+
+    def is_hidden_row(self, row: int) -> bool:
+        dimension = self._sheet.row_dimensions.get(row)
+        return dimension is not None and bool(dimension.hidden)
+
+    def is_hidden_column(self, column: int) -> bool:
+        from openpyxl.utils import get_column_letter
+
+        dimension = self._sheet.column_dimensions.get(get_column_letter(column))
+        return dimension is not None and bool(dimension.hidden)
+
+    def merged_areas(self) -> Iterable[tuple[int, int, int, int]]:
+        return [(area.min_row, area.max_row, area.min_col, area.max_col) for area in self._sheet.merged_cells.ranges]
+
+    def text(self, row: int, column: int) -> str:
+        cell = self._sheet.cell(row, column)
+        if cell.data_type == "e":
+            self.faults += 1
+            return ""
+        if cell.value is None and self._formulas is not None:
+            formula = self._formulas.cell(row, column).value
+            return formula if isinstance(formula, str) and formula.startswith("=") else ""
+        return shown(cell.value, cell.number_format)
+
+    def notes(self) -> Iterable[TextBlock]:
+        cells = sorted(self._sheet._cells.items())
+        return [
+            TextBlock(f"{cell.coordinate}: {' '.join(cell.comment.text.split())}", place[0], kind="note")
+            for place, cell in cells
+            if getattr(cell, "comment", None) is not None
+        ]
 
 
 # -- numbers as they are shown -----------------------------------------------------------------------------------------
