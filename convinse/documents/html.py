@@ -17,10 +17,11 @@ from ..wikipedia.tables import grid, header_rows
 from .code_pages import decoded
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .office import unpacked
+from .records import words_of_name
 
-# no words of the document: programs, navigation, fields of forms, and struck or hidden text
+# no words of the document: programs, navigation, buttons, and struck or hidden text
 _LEFT_OUT = (
-    "head script style template noscript svg math iframe nav select option button textarea input del s strike [hidden] "
+    "head script style template noscript svg math iframe nav button del s strike [hidden] "
     ".headerlink .sr-only [aria-hidden=true]"
 ).split()
 _HIDDEN = re.compile(
@@ -56,6 +57,13 @@ def html_document(text: str) -> ReadDocument:
         for node in root.css("[style]"):
             if _HIDDEN.search((node.attributes.get("style") or "").lower()):
                 node.decompose()
+        labels = {label.attributes.get("for") for label in root.css("label[for]")}
+        for field in root.css("input, select, textarea"):
+            value, field_name = _filled_in(field), words_of_name(field.attributes.get("name") or "")
+            parent = field.parent
+            is_labelled = field.attributes.get("id") in labels or (parent is not None and parent.tag == "label")
+            lead = ": " if is_labelled else f"; {field_name}: " if field_name else " "
+            field.replace_with(f"{lead}{value} " if value else " ")
     return ReadDocument(name, list(html_blocks(root)))
 
 
@@ -92,6 +100,21 @@ def words_of(node: LexborNode) -> str:
     words = _InlineWords()
     words.walk(node)
     return words.text
+
+
+def _filled_in(field: LexborNode) -> str:
+    """Return what a field of a form shows: its value, the selected option; empty for one that is hidden or secret."""
+    attributes = field.attributes
+    if field.tag == "textarea":
+        return field.text().strip()
+    if field.tag == "select":
+        chosen = field.css_first("option[selected]") or field.css_first("option")
+        return "" if chosen is None else chosen.text().strip()
+    kind = (attributes.get("type") or "text").lower()
+    if kind in ("checkbox", "radio"):
+        return "yes" if "checked" in attributes else ""
+    is_shown = kind not in ("hidden", "password", "submit", "button", "reset", "image", "file")
+    return (attributes.get("value") or "").strip() if is_shown else ""
 
 
 class _InlineWords:

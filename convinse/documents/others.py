@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from email.message import EmailMessage
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import msgspec
@@ -206,23 +206,37 @@ def _open_blocks(node: Any) -> Iterator[Block]:
                 else TextBlock(text, kind="item" if "list" in within else "text")
             )
     elif name == "table" and "table" not in within:
-        rows = [
-            _open_row(row)
-            for row in node.iter()
-            if isinstance(row.tag, str) and etree.QName(row).localname == "table-row"
-        ]
-        rows = [row for row in rows if any(row)]
-        width = max(map(len, rows), default=0)
-        if rows:
-            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows])
+        rows: list[list[str]] = []
+        merged: dict[tuple[int, int], tuple[int, int]] = {}
+        for row in node.iter():
+            if isinstance(row.tag, str) and etree.QName(row).localname == "table-row":
+                texts, spans = _open_row(row)
+                if any(texts) or any((len(rows), column) in merged for column in range(len(texts))):
+                    for column, (height, width) in spans.items():
+                        places = product(range(height), range(width))
+                        merged |= {(len(rows) + down, column + right): (len(rows), column) for down, right in places if down or right}
+                    rows.append(texts)
+        width = max([*map(len, rows), *(column + 1 for _, column in merged)], default=0)
+        cells = [[*row, *[""] * (width - len(row))] for row in rows]
+        merged = {place: first for place, first in merged.items() if place[0] < len(rows)}
+        for (row_number, column), (first_row, first_column) in merged.items():
+            cells[row_number][column] = cells[first_row][first_column]
+        if cells:
+            yield TableBlock(cells, merged)
 
 
-def _open_row(row: Any) -> list[str]:
+def _open_row(row: Any) -> tuple[list[str], dict[int, tuple[int, int]]]:
+    """Return the texts of a row, and by column the rows and columns over which a cell goes."""
     cells: list[str] = []
+    spans: dict[int, tuple[int, int]] = {}
     for cell in row:
-        repeated = next((int(value) for key, value in cell.attrib.items() if key.endswith("columns-repeated")), 1)
+        numbers = {key.rpartition("-")[0].rpartition("}")[2] + key.rpartition("-")[2]: value for key, value in cell.attrib.items() if value.isdigit()}
+        repeated = int(numbers.get("number-columnsrepeated", "1"))
         text = " ".join(" ".join("".join(part.itertext()) for part in cell).split())
+        span = tuple(min(int(numbers.get(f"number-{name}spanned", "1")), 1000) for name in ("rows", "columns"))
+        if text and span != (1, 1):
+            spans[len(cells)] = (span[0], span[1])
         cells += [text] * (repeated if text else min(repeated, 100))  # empty cells are repeated to the end of the sheet
     while cells and not cells[-1]:
         cells.pop()
-    return cells[:1000]
+    return cells[:1000], {column: span for column, span in spans.items() if column < 1000}

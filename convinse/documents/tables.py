@@ -44,15 +44,24 @@ def parts_of(block: TableBlock) -> TableParts:
     return TableParts([table for part in parts for table in part.tables], [note for part in parts for note in part.notes])
 
 
+def _own_rows(block: TableBlock) -> list[list[str]]:
+    """Return the rows with each merged cell once, at its first place."""
+    return [
+        ["" if (number, column) in block.merged else " ".join(text.split()) for column, text in enumerate(row)]
+        for number, row in enumerate(block.rows)
+    ]
+
+
 def _parts_of(block: TableBlock) -> TableParts:
     lines = block.lines or [0] * len(block.rows)
+    own = _own_rows(block)
     parts = TableParts([], [])
     rows: list[int] = []  # of the table so far
     caption = block.caption
     for run in _runs(range(len(block.rows)), [number for number, row in enumerate(block.rows) if not any(row)]):
-        singles = [number for number in run if sum(map(bool, block.rows[number])) == 1]
+        singles = [number for number in run if sum(map(bool, own[number])) == 1 and not any(number in place[:1] for place in block.merged if block.merged[place][0] < number)]
         if len(run) == len(singles) and len(block.rows[0]) > 1:
-            texts = [" ".join(filter(None, block.rows[number])) for number in run]
+            texts = [" ".join(own[number]).strip() for number in run]
             if run[-1] == len(block.rows) - 1 or len(run) > 1:
                 parts.notes.extend(zip(texts, (lines[number] for number in run), strict=True))
             else:  # a title
@@ -83,14 +92,15 @@ def _filled(block: TableBlock, rows: Sequence[int]) -> int:
 
 
 def _has_head(block: TableBlock, run: Sequence[int]) -> bool:
-    rows = [list(block.rows[number]) for number in run]
+    own = _own_rows(block)
+    rows = [own[number] for number in run]
     first = _first_row(rows)
     above = [row for row in block.rows[: run[0]] if any(row)]
     columns = [column for column, text in enumerate(rows[first]) if text and not _AMOUNT.fullmatch(text)]
     # words over amounts, or over what was amounts in the table above
     is_over = any(_AMOUNT.fullmatch(row[column]) for row in rows[first + 1 :] for column in columns)
     was_over = any(_AMOUNT.fullmatch(row[column]) for row in above[1:] for column in columns)
-    return bool(_heads(rows[first:], block, first)) and (first > 0 or is_over or was_over)
+    return bool(_heads(rows[first:])) and (first > 0 or is_over or was_over)
 
 
 def _is_note(row: Sequence[str]) -> bool:
@@ -129,7 +139,7 @@ def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
     """
     rows = [[" ".join(text.split()) for text in row] for row in table.rows]
     first = _first_row(rows) if table.heads is None else 0
-    heads = _heads(rows[first:], table, first) if table.heads is None else table.heads
+    heads = _heads(_own_rows(table)[first:]) if table.heads is None else table.heads
     headed = set(range(first, first + heads))
     merged = dict(table.merged)
     if len(headed) > 1:  # a name whose further columns are empty: "2022", "", "2023", ""
@@ -138,14 +148,22 @@ def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
             if not rows[top][column] and rows[top][column - 1] and rows[top + 1][column]:
                 rows[top][column] = rows[top][column - 1]
     grid: list[GridRow] = []
+    own = _own_rows(table)
     for number, row in enumerate(rows):
         cells: GridRow = []
+        is_part = _is_part(own, number, first + heads)
         for column, text in enumerate(row):
-            is_title = number < first and not text
+            is_title = (number < first or is_part) and not own[number][column]
             origin = merged.get((number, column), (number, column))
             cells.append(None if is_title else GridCell(Snippet(text, (), "table"), number in headed, origin, "", ""))
         grid.append(cells)
     return grid, headed
+
+
+def _is_part(own: Sequence[Sequence[str]], number: int, first: int) -> bool:
+    """Return True for a text alone in the first cell of a row between full rows: the name of the rows below."""
+    row, below = own[number], own[number + 1] if number + 1 < len(own) else []
+    return number >= first and len(row) > 2 and bool(row[0]) and sum(map(bool, row)) == 1 and sum(map(bool, below)) > 2
 
 
 def data_rows(grid: Sequence[GridRow], headed: AbstractSet[int]) -> list[int]:
@@ -191,12 +209,13 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
     return 0
 
 
-def _heads(rows: Sequence[Sequence[str]], table: TableBlock, first: int) -> int:
+def _heads(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows name columns: none, one or two."""
-    if len(rows) < 2 or not _are_names(rows[0], rows[1:]):
+    # a name that is repeated beside itself is one over several columns
+    top = ["" if text and place and text == rows[0][place - 1] else text for place, text in enumerate(rows[0])] if rows else []
+    if len(rows) < 2 or not _are_names(top, rows[1:]):
         return 0
-    spans = {column for (row, column), origin in table.merged.items() if row == first and origin[0] == first}
-    gaps = [column for column, text in enumerate(rows[0]) if column and (not text or column in spans)]
+    gaps = [column for column, text in enumerate(top) if column and not text]
     if len(rows) > 2 and gaps and all(rows[1][column] for column in gaps) and _are_words(rows[1]):
         return 2
     units = [text for text in rows[1] if text]

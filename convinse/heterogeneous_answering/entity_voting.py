@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..encoder.checkpoint import model_path
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
+from ..records.literals import is_known
 from .base import HeterogeneousAnswering
 from .features import Measured, measure
 from .finding import find_candidates
@@ -20,7 +21,7 @@ from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .reader import read_answers
 from .table_questions import computed_answers
-from .tables import whole_tables
+from .tables import head_keywords, whole_tables
 from .yes_no import Verdict, yes_or_no
 
 if TYPE_CHECKING:
@@ -78,7 +79,11 @@ class EntityVoting(HeterogeneousAnswering):
     def measure(self, question: Question, spans: Sequence[AnswerSpan]) -> Measured:
         """Return the candidates of a question with their features."""
 
+        head, keywords = head_keywords(question), question.language.properties.keywords
+
         def fit(entity: Entity) -> float:
+            if not is_known(entity) and (words := keywords(entity["label"])) and words <= head:
+                return _MIN_FIT  # "port" of "port 6120", for "Which port ...?"
             return question.fit(question.as_asked(number_in_words(entity, question.language))) or _MIN_FIT
 
         read = read_answers(spans, question.evidences, question.shares, fit)

@@ -24,6 +24,7 @@ _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # t
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
+_YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9][0-9]\b")
 _MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
 
 
@@ -71,9 +72,17 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
     for table in tables:
         requested = requested_cell(question, table)
         cell = None if requested is None else requested[1].cells[requested[0]]
-        if requested is not None and (cell is None or cell["text"].lower() in UNKNOWN):
+        is_unknown = requested is not None and (cell is None or cell["text"].lower() in UNKNOWN)
+        if is_unknown or _lacks_year(question, table):
             silent.update(table.places.values())
     return frozenset(silent)
+
+
+def _lacks_year(question: Question, table: Table) -> bool:
+    """Return True if columns are named by years, and neither they nor the cells have the year of a question."""
+    years = {year for year in _YEAR.findall(question.in_full) if not any(year in keywords for keywords in table.row_keywords)}
+    headed = [column for column in table.columns if _YEAR.fullmatch(column.header.strip())]
+    return len(headed) > 1 and bool(years) and not any(column.header.strip() in years for column in headed)
 
 
 def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator[EntityRole]:

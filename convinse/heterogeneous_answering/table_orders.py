@@ -62,7 +62,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
         return len(keywords & frozenset(order.noun)), len(keywords & nouns), len(keywords & words)
 
     amounts = [column for column in table.columns if column.order and column.keywords & (order.by if column.is_dated else nouns)]
-    measure = max(amounts, key=fit, default=None)
+    # "the highest rent in 2024": the column of a year
+    years = [column for column in table.amounts if column.keywords & {word for word in words if word.isdigit()}]
+    measure = max(amounts, key=fit, default=years[0] if len(years) == 1 else None)
     if measure is None or (language.operations.relating - language.operations.greater - language.operations.lesser) & {
         *question.in_full.lower().split()
     }:

@@ -118,7 +118,10 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
     Its label has its unit and currency; a value other than a single date or number is its words. None if the span marks no value
     or several, or a part of a value together with further words.
     """
-    marked = [value for value in _cached_values(text) if value.start < end and start < value.end]
+    values = _cached_values(text)
+    marked = [value for value in values if value.start < end and start < value.end] or [
+        value for value in values if (around := _surroundings(text, value))[0] <= start and end <= around[1]
+    ]  # the unit alone: "euros" of "30 euros"
     dates = [value for value in marked if value.kind != "number"]
     ids = {part.entity["id"] for value in dates for part in value.parts} | {"" for value in dates if not value.parts}
     if len(ids) == 1:  # beside other numbers, the text marks one date

@@ -3,7 +3,7 @@
     PYTHONPATH=scripts python -m recipes.talk --data /path/to/shared/data
 
 Acts are learned from the patterns of `talk.yml` and from what people say to an assistant (CLINC150); questions from WikiWebQuestions, CompMix,
-BoolQ, SimpleQuestions (train), the rewrites, the train part of the embedded conversations, SQuAD as keywords and requests, and CLINC150's other
+BoolQ, SimpleQuestions (train), WikiTableQuestions (training), QAMR (dev), the rewrites, the train part of the embedded conversations, SQuAD as keywords and requests, and CLINC150's other
 intents ("how do i change my pin"). The least probability of an act is chosen on a fifth of them that is
 kept apart. Then the model is judged on `tests/cases/acts.yml` and on the questions of ConvQuestions, ConvMix and the snapshot.
 """
@@ -29,7 +29,7 @@ from convinse.language.text import fold
 from convinse.support import manifest
 from convinse.support.files import replacing
 from recipes.embedded.requests import as_keywords, as_request
-from recipes.sources import json_lines, records, shared_data
+from recipes.sources import json_lines, records, shared_data, unescaped_field
 
 # CLINC150's intents that are acts of talk; those of its domains `small_talk` and `meta` that are neither talk nor questions are left out
 _INTENTS = {
@@ -119,6 +119,9 @@ def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterat
         [record["question"] for record in records(data, "compmix", "train.json.gz")],
         [record["question"] for record in records(data, "boolq", "train.jsonl.gz")],
         [fields[3] for fields in simple],
+        # of a table or a sentence: short ones too, such as "Which file is the smallest?"
+        [unescaped_field(fields[1]) for fields in records(data, "wikitablequestions", "training.tsv.gz")][1:],
+        [record["question"] for record in records(data, "qamr", "dev.jsonl.gz")],
         [turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]] * 5,
         [question for question in rewrites if question.rstrip().endswith("?")],
         [name for name in names if len(name) > 3],

@@ -147,7 +147,7 @@ def test_merged_cells_are_limited():
 
     book = xlrd.open_workbook(file_contents=OLD, formatting_info=True)
     with pytest.raises(DataError, match="has more than 1,000,000 places of merged cells"):
-        list(Overlapping(book, book.sheet_by_index(0)).tables())
+        Overlapping(book, book.sheet_by_index(0)).table()
 
 
 # -- Office ------------------------------------------------------------------------------------------------------------
