@@ -1,0 +1,409 @@
+"""Finds the columns and the tables of a page of a PDF file from the places of its words and of its ruled lines."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from .model import TableBlock
+
+# chosen on tests/cases/pdf.yml and half of the real files; sizes are in heights of the letters, lengths in points
+_GUTTER = 0.8  # between columns, at least: the blanks of justified prose are narrower over three lines
+_FAR = 1.4  # times the usual distance of lines, from which on a line without a gutter is none of the table
+_PROSE_WORDS = 3  # of a usual line of prose
+_LONGEST_CELL = 60  # characters of a usual cell of an unruled table; longer ones are lines of columns of prose
+_NEAR = 3.0  # points between ruled lines that meet, and between the two of a double line
+_MOST_CELLS = 20_000  # of a ruled table
+_DEEPEST = 8  # columns within columns
+MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]")  # of an item of a list
+_NUMBER = re.compile(r"[-+−±(<>~]*[$€£¥]?\d[\d.,:/ '%°–-]*\)?[%€$£]?|[-–—]")
+_CUT = re.compile(r"[^\W\d_]{2,}-$")
+
+
+class Rule(NamedTuple):
+    """A ruled line: where it is, and from where to where it goes, in points from the left or from the bottom."""
+
+    place: float
+    start: float
+    end: float
+    is_upright: bool
+
+
+class Word(NamedTuple):
+    """A word with its box, or a table, which has its place among the words."""
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+    is_bold: bool = False
+    table: TableBlock | None = None
+
+    @property
+    def size(self) -> float:
+        """The height of its letters."""
+        return self.top - self.bottom
+
+    @property
+    def middle(self) -> float:
+        """Where it is between the bottom and the top of the page."""
+        return (self.top + self.bottom) / 2
+
+
+Line = Word  # a line has the words of all of it as its text
+
+
+def reading_order(words: Sequence[Word], rules: Sequence[Rule]) -> list[list[Line]]:
+    """Return the columns of a page in reading order, with the lines of each; a table is a line of its own."""
+    columns: list[list[Line]] = []
+    _cut([*_with_tables(words, rules)], columns, 0)
+    return columns
+
+
+def joined(first: str, second: str) -> str:
+    """Return two lines as one; a word that is cut at the end of the first is whole again."""
+    if _CUT.search(first) and second[:1].islower():
+        return first[:-1] + second
+    return f"{first} {second}".strip()
+
+
+def lines_of(words: Sequence[Word]) -> list[Line]:
+    """Return the lines of words of one column, from the top."""
+    return [line for band in _bands(words) for line in _lines_within(band)]
+
+
+def _lines_within(band: Sequence[Word]) -> Iterator[Line]:
+    """Yield the lines of words at one height: one, if none of them is a table and none stands below another."""
+    rest = list(band)
+    while rest:
+        tallest = max(rest, key=lambda word: (word.table is None, len(word.text)))
+        chosen = [word for word in rest if word is tallest or (not word.table and not tallest.table and (
+            abs(word.middle - tallest.middle) < 0.6 * max(word.size, tallest.size)))]  # fmt: skip
+        rest = [word for word in rest if word not in chosen]
+        is_leftwards = 2 * sum("\u0590" <= word.text[:1] <= "\u08ff" for word in chosen) > len(chosen)
+        chosen.sort(key=lambda word: -word.right if is_leftwards else word.left)
+        yield Line(
+            " ".join(word.text for word in chosen), min(word.left for word in chosen), max(word.right for word in chosen),
+            tallest.bottom, tallest.top, all(word.is_bold for word in chosen), tallest.table,
+        )  # fmt: skip
+
+
+def _text_of(words: Sequence[Word]) -> str:
+    text = ""
+    for line in lines_of(words):
+        text = joined(text, line.text)
+    return text
+
+
+def _bands(words: Sequence[Word]) -> list[list[Word]]:
+    """Return words by height: those of a band overlap, and no word is in two of them."""
+    bands: list[list[Word]] = []
+    floor = 0.0
+    for word in sorted(words, key=lambda word: -word.middle):
+        half = (0.5 if word.table else 0.3) * word.size  # letters of close lines overlap, their middles do not
+        if bands and word.middle + half > floor:
+            bands[-1].append(word)
+            floor = min(floor, word.middle - half)
+        else:
+            bands.append([word])
+            floor = word.middle - half
+    return bands
+
+
+def _gaps(bands: Sequence[Sequence[Word]]) -> list[tuple[float, float]]:
+    """Return the free stripes between the words of all bands, from the left."""
+    words = sorted((word for band in bands for word in band), key=lambda word: word.left)
+    least = _GUTTER * median(word.size for word in words if not word.table or len(words) < 3)
+    gaps, end = [], words[0].right
+    for word in words:
+        if word.left - end >= least:
+            gaps.append((end, word.left))
+        end = max(end, word.right)
+    return gaps
+
+
+def _cut(words: Sequence[Word], columns: list[list[Line]], depth: int) -> None:
+    """Add the columns of a part of a page."""
+    bands = _bands(words)
+    place, is_open = 0, False
+    while place < len(bands):
+        end = _end_of_run(bands, place) if depth < _DEEPEST else place + 1
+        found = _columns(bands[place:end], depth) if end > place + 1 or len(bands[place]) > 3 else None
+        if found is not None:
+            columns += found
+            is_open = False
+        else:
+            end = place + 1
+            if not is_open:
+                columns.append([])
+            is_open = True
+            columns[-1] += _lines_within(bands[place])
+        place = end
+
+
+def _end_of_run(bands: Sequence[Sequence[Word]], first: int) -> int:
+    """Return the end of the bands from one on that have free stripes in common."""
+    gaps = _gaps(bands[first : first + 1])
+    end = first + 1
+    if not gaps:
+        return end
+    steps: list[float] = []
+    while end < len(bands):
+        own, both = _gaps(bands[end : end + 1]), _gaps([*_outlines(bands[first:end]), bands[end]])
+        step = bands[end - 1][-1].middle - bands[end][0].middle
+        is_within = any(start < free[1] and free[0] < stop for start, stop in own for free in both)
+        left, right = min(word.left for word in bands[end]), max(word.right for word in bands[end])
+        edges = [-1e9, *(edge for gap in gaps for edge in gap), 1e9]
+        around = next(((start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True) if start < right and left < stop), None)
+        size = max(word.size for word in bands[end])
+        is_line_of_prose = around is not None and right - left > 15 * size and step < 4 * size
+        usual = median(steps) if steps else 2.5 * size
+        if not both or not (is_within or (step < _FAR * usual and len(both) >= len(gaps)) or is_line_of_prose):
+            break
+        if is_within and step > 3.5 * usual + size and not is_line_of_prose:
+            break
+        steps.append(step)
+        gaps, end = both, end + 1
+    return end
+
+
+def _outlines(bands: Sequence[Sequence[Word]]) -> Sequence[Sequence[Word]]:
+    return bands
+
+
+def _columns(bands: Sequence[Sequence[Word]], depth: int) -> list[list[Line]] | None:
+    """Return the columns, or the table, of bands with free stripes in common; None: they are lines of one column."""
+    gaps = _gaps(bands)
+    spanning = 0
+    for heads in (1, 2):  # rows whose names are over several columns
+        if len(bands) - heads >= 2 and len(finer := _gaps(bands[heads:])) > len(gaps):
+            gaps, spanning = finer, heads
+    words = [word for band in bands for word in band]
+    body = [word for band in bands[spanning:] for word in band]
+    cuts = [(start + end) / 2 for start, end in gaps]
+    cuts = [cut for cut, (low, high) in zip(cuts, zip([-1e9, *cuts], cuts, strict=False), strict=True)
+            if not all(MARKER.fullmatch(word.text) for word in body if low < word.left < high)]  # fmt: skip
+    if not cuts:
+        return None
+    parts = [[word for word in body if low < word.left < high] for low, high in _pairs([-1e9, *cuts, 1e9])]
+    lines = [lines_of(part) for part in parts]
+    is_prose = [_is_prose(part) for part in lines]
+    starts = [line.middle for part, prose in zip(lines, is_prose, strict=True) if not prose for line in part]
+    is_apart = [prose and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
+    if not any(is_apart):
+        table = _table(bands, cuts)
+        if table is not None:
+            return [[table]]
+        cells = [line.text for part in lines for line in part]
+        if median(map(len, cells)) <= _LONGEST_CELL / 2 or len(bands) < 3:
+            return None
+        is_apart = [True] * len(parts)
+    # columns that are no prose stay together: they are a table beside it
+    borders = [cut for place, cut in enumerate(cuts) if is_apart[place] or is_apart[place + 1]]
+    columns: list[list[Line]] = []
+    for low, high in _pairs([-1e9, *borders, 1e9]):
+        _cut([word for word in words if low < word.left < high], columns, depth + 1)
+    return columns
+
+
+def _pairs(borders: Sequence[float]) -> Iterator[tuple[float, float]]:
+    return zip(borders, borders[1:], strict=False)
+
+
+def _goes_on(before: Line, line: Line, right: float) -> bool:
+    """Return True if a line begins within a sentence."""
+    first = line.text[:1]
+    is_caseless = first.isalpha() and first.lower() == first.upper()
+    return first.islower() or (is_caseless and before.right > right - 3 * before.size)
+
+
+def _is_prose(lines: Sequence[Line]) -> bool:
+    """Return True for a column of prose or of a list."""
+    if any(line.table for line in lines):
+        return True
+    if len(lines) > 1 and 2 * sum(MARKER.match(f"{line.text} ".split(" ")[0]) is not None for line in lines) > len(lines):
+        return any(" " in line.text for line in lines)
+    right = max(line.right for line in lines)
+    going = sum(_goes_on(before, line, right) for before, line in zip(lines, lines[1:], strict=False))
+    return median(len(line.text.split()) for line in lines) >= _PROSE_WORDS and going >= 0.4 * (len(lines) - 1) > 0
+
+
+def _follows_rows(lines: Sequence[Line], starts: Sequence[float]) -> bool:
+    """Return True if sentences of a column begin where rows of other columns do: it is a column of descriptions."""
+    right = max(line.right for line in lines)
+    beside = [(before, line) for before, line in zip(lines, lines[1:], strict=False)
+              if any(abs(start - line.middle) < 0.3 * line.size for start in starts)]  # fmt: skip
+    return bool(beside) and sum(_goes_on(before, line, right) for before, line in beside) < 0.34 * len(beside)
+
+
+def _table(bands: Sequence[Sequence[Word]], cuts: Sequence[float]) -> Line | None:
+    """Return the rows of words in aligned columns; None if they are no table."""
+    rows: list[list[str]] = []
+    merged: dict[tuple[int, int], tuple[int, int]] = {}
+    borders = [-1e9, *cuts, 1e9]
+    for band in bands:
+        cells = [[word for word in band if low < word.left < high] for low, high in _pairs(borders)]
+        spans: dict[int, int] = {}
+        for part in _phrases(band):  # a name over several columns is in each of them
+            first = sum(cut < part[0].left for cut in cuts)
+            last = sum(cut < part[-1].right - 1 for cut in cuts)
+            for column in range(first + 1, last + 1):
+                cells[column], spans[column] = [], first
+            if last > first:
+                cells[first] = [*part]
+        texts = [_text_of(cell) for cell in cells]
+        for column, first in spans.items():
+            texts[column] = texts[first]
+            merged[(len(rows), column)] = (len(rows), first)
+        if rows and not spans and _continues(rows[-1], texts):
+            rows[-1] = [joined(above, text) for above, text in zip(rows[-1], texts, strict=True)]
+        else:
+            rows.append(texts)
+    filled = [sum(map(bool, row)) for row in rows]
+    several = sum(count > 1 for count in filled)
+    least = 2 if len(cuts) > 1 or any(_NUMBER.fullmatch(row[-1]) for row in rows) else 3
+    cells_of_text = [text for row in rows for text in row if text]
+    if several < max(least, 0.5 * len(rows)) or sum(filled) < 0.4 * len(rows) * len(borders[1:]):
+        return None
+    if median(map(len, cells_of_text)) > _LONGEST_CELL or (len(bands) < 3 and len(cuts) < 2):
+        return None
+    return _placed(TableBlock(rows, merged), [word for band in bands for word in band])
+
+
+def _phrases(band: Sequence[Word]) -> Iterator[list[Word]]:
+    """Yield the words of a line that stand together."""
+    phrase: list[Word] = []
+    for word in sorted(band, key=lambda word: word.left):
+        if phrase and word.left - phrase[-1].right >= _GUTTER * word.size:
+            yield phrase
+            phrase = []
+        phrase.append(word)
+    yield phrase
+
+
+def _continues(above: Sequence[str], texts: Sequence[str]) -> bool:
+    """Return True if a line has more of the cells above it, no row of its own."""
+    filled = [column for column, text in enumerate(texts) if text]
+    if any(not above[column] or _NUMBER.fullmatch(texts[column]) for column in filled):
+        return False
+    if not texts[0]:
+        return True
+    return len(filled) < len(texts) and all(texts[column][:1].islower() for column in filled) and len(filled) <= len(texts) / 2
+
+
+def _placed(table: TableBlock, words: Sequence[Word]) -> Line:
+    return Line(
+        "", min(word.left for word in words), max(word.right for word in words),
+        min(word.bottom for word in words), max(word.top for word in words), False, table,
+    )  # fmt: skip
+
+
+def _with_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Word]:
+    """Return words with ruled tables in place of the words within these; of tables in cells the inner ones first."""
+    rest = list(words)
+    for level, upright in _grids(rules):
+        xs = _steps([*(rule.place for rule in upright), *_ends(level)])
+        ys = _steps([*(rule.place for rule in level), *_ends(upright)])[::-1]
+        if len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > _MOST_CELLS:
+            continue
+        inside = [word for word in rest if xs[0] < (word.left + word.right) / 2 < xs[-1] and ys[-1] < word.middle < ys[0]]
+        level = [*level, *_between_rows(inside, xs, ys)]
+        ys = _steps([*(rule.place for rule in level), *_ends(upright)])[::-1]
+        table = _ruled(inside, level, upright, xs, ys)
+        if table is not None:
+            rest = [word for word in rest if word not in {*inside}]
+            rest.append(Word("", xs[0], xs[-1], ys[-1], ys[0], False, table))
+            rest += [word for word in inside if word.table]
+    return rest
+
+
+def _grids(rules: Sequence[Rule]) -> list[tuple[list[Rule], list[Rule]]]:
+    """Return the level and the upright ones of ruled lines that meet, the smallest grids first."""
+    joined_rules: list[Rule] = []
+    for rule in sorted(rules, key=lambda rule: (rule.is_upright, round(rule.place), rule.start)):
+        last = joined_rules[-1] if joined_rules else None
+        if last and last[3] == rule[3] and abs(last.place - rule.place) < _NEAR / 2 and rule.start <= last.end + _NEAR:
+            joined_rules[-1] = last._replace(end=max(last.end, rule.end))
+        else:
+            joined_rules.append(rule)
+    level = [rule for rule in joined_rules if not rule.is_upright]
+    grids: list[tuple[list[Rule], list[Rule]]] = []
+    for upright in (rule for rule in joined_rules if rule.is_upright):
+        met = {place for place, rule in enumerate(level) if rule.start - _NEAR <= upright.place <= rule.end + _NEAR
+               and upright.start - _NEAR <= rule.place <= upright.end + _NEAR}  # fmt: skip
+        touched = [grid for grid in grids if any(level[place] in grid[0] for place in met)]
+        grids = [grid for grid in grids if grid not in touched]
+        levels = {rule: None for rule in [*(level[place] for place in sorted(met)), *(rule for grid in touched for rule in grid[0])]}
+        grids.append(([*levels], [*(rule for grid in touched for rule in grid[1]), upright]))
+    return sorted((grid for grid in grids if grid[0]), key=lambda grid: max(_ends(grid[0])) - min(_ends(grid[0])))
+
+
+def _ends(rules: Sequence[Rule]) -> list[float]:
+    return [min(rule.start for rule in rules), max(rule.end for rule in rules)]
+
+
+def _steps(places: Sequence[float]) -> list[float]:
+    """Return places in order, of those that are near to one another the first."""
+    steps: list[float] = []
+    for place in sorted(places):
+        if not steps or place - steps[-1] > _NEAR:
+            steps.append(place)
+    return steps
+
+
+def _between_rows(words: Sequence[Word], xs: Sequence[float], ys: Sequence[float]) -> Iterator[Rule]:
+    """Yield lines that nobody has ruled, between rows of numbers."""
+    for top, bottom in _pairs(ys):
+        band = [word for word in words if bottom < word.middle < top and not word.table]
+        cells = [lines_of([word for word in band if low < (word.left + word.right) / 2 < high]) for low, high in _pairs(xs)]
+        most = max(map(len, cells), default=0)
+        whole = [column for column, lines in enumerate(cells) if len(lines) == most]
+        numbers = sum(all(_NUMBER.fullmatch(line.text) for line in cells[column]) for column in whole)
+        if most < 2 or numbers < 2:
+            continue
+        for above, below in zip(cells[whole[0]], cells[whole[0]][1:], strict=False):
+            for column in whole:
+                yield Rule((above.middle + below.middle) / 2, xs[column] + 1, xs[column + 1] - 1, False)
+
+
+def _ruled(words: Sequence[Word], level: Sequence[Rule], upright: Sequence[Rule], xs: Sequence[float], ys: Sequence[float]) -> TableBlock | None:
+    """Return the table of a grid; cells without a ruled line between them are one."""
+    origin: dict[tuple[int, int], tuple[int, int]] = {}
+    for row, (top, bottom) in enumerate(_pairs(ys)):
+        for column, (left, right) in enumerate(_pairs(xs)):
+            place = origin[(row, column)] = (row, column)
+            if row and not _has_rule(level, top, (left + right) / 2):
+                place = origin[(row, column)] = origin[(row - 1, column)]
+            if column and not _has_rule(upright, left, (top + bottom) / 2):
+                before = origin[(row, column - 1)]
+                first, second = min(before, place), max(before, place)
+                for other in [other for other, start in origin.items() if start == second] if first != second else ():
+                    origin[other] = first
+    cells: dict[tuple[int, int], list[Word]] = defaultdict(list)
+    for word in words:
+        row = sum(step > word.middle for step in ys) - 1
+        column = sum(step < (word.left + word.right) / 2 for step in xs) - 1
+        if not word.table:
+            cells[origin[(row, column)]].append(word)
+    texts = {place: _text_of(cell) for place, cell in cells.items()}
+    # a row or a column of which every cell goes on from the one before it is part of that
+    shown_rows = [row for row in range(len(ys) - 1) if any(origin[(row, column)][0] == row and origin[(row, column)] in texts for column in range(len(xs) - 1))]
+    shown_columns = [column for column in range(len(xs) - 1) if any(origin[(row, column)][1] == column and origin[(row, column)] in texts for row in range(len(ys) - 1))]
+    if len(shown_rows) < 2 or len(shown_columns) < 2:
+        return None
+    rows, merged, first_places = [], {}, {}
+    for number, row in enumerate(shown_rows):
+        rows.append([texts.get(origin[(row, column)], "") for column in shown_columns])
+        for position, column in enumerate(shown_columns):
+            start = first_places.setdefault(origin[(row, column)], (number, position))
+            if start != (number, position):
+                merged[(number, position)] = start
+    return TableBlock(rows, merged)
+
+
+def _has_rule(rules: Sequence[Rule], place: float, along: float) -> bool:
+    return any(abs(rule.place - place) <= _NEAR and rule.start <= along <= rule.end for rule in rules)
