@@ -30,7 +30,7 @@ _EDGE = 2  # lines at the top and at the bottom of a page that may be of its fra
 _SENTENCE_END = re.compile(r"[.!?:;…。][\"'”’)\]]*$")
 _CAPTION = re.compile(r"Tab\w*\.?\s+[A-Z]?\d[\w.-]*", re.IGNORECASE)  # of languages from English to Swedish
 _LONGEST_CAPTION = 150  # characters; the text of a longer one is a paragraph, too
-_LARGER = 1.12  # times the usual size of letters that headings have
+_LARGER = 1.19  # times the usual size of letters that headings have
 _LONGEST_HEADING = 120
 _BOLD = re.compile(r"bold|black|heavy|semibold|cmbx|sfbx", re.IGNORECASE)
 
@@ -133,22 +133,21 @@ def _sign(pdfium: Any, text_page: Any, place: int) -> _Sign | None:
     if unicodedata.category(text[0]) in ("Cc", "Cn"):
         text = "□"  # a sign that the file does not name, such as a box to tick
     turn = round(-pdfium.FPDFText_GetCharAngle(text_page, place) / (math.pi / 2)) % 4  # it is measured clockwise
-    box = pdfium.FS_RECTF()
-    if turn == 0 and pdfium.FPDFText_GetLooseCharBox(text_page, place, box) and box.top > box.bottom:
-        return _Sign(text, turn, (box.left, box.right, box.bottom, box.top), place)
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-    pdfium.FPDFText_GetCharBox(text_page, place, left, right, bottom, top)
-    corners = _turned(left.value, bottom.value, turn), _turned(right.value, top.value, turn)
+    box = pdfium.FS_RECTF()  # as wide as the sign moves the next one, and as high as its font
+    if not (pdfium.FPDFText_GetLooseCharBox(text_page, place, box) and box.top > box.bottom and box.right >= box.left):
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        pdfium.FPDFText_GetCharBox(text_page, place, left, right, bottom, top)
+        box.left, box.right, box.bottom, box.top = left.value, right.value, bottom.value, top.value
+    corners = _turned(box.left, box.bottom, turn), _turned(box.right, box.top, turn)
     (left_, right_), (bottom_, top_) = (sorted(values) for values in zip(*corners, strict=True))
-    size = pdfium.FPDFText_GetFontSize(text_page, place)
-    return _Sign(text, turn, (left_, right_, bottom_, max(top_, bottom_ + 0.5 * size)), place)
+    return _Sign(text, turn, (left_, right_, bottom_, top_), place)
 
 
 def _is_apart(before: tuple[float, float, float, float], box: tuple[float, float, float, float]) -> bool:
     size = max(before[3] - before[2], box[3] - box[2])
     if abs((before[2] + before[3]) - (box[2] + box[3])) > size:
         return True
-    return min(abs(box[0] - before[1]), abs(before[0] - box[1])) > 0.3 * size
+    return max(box[0] - before[1], before[0] - box[1]) > 0.3 * size
 
 
 def _word(pdfium: Any, text_page: Any, signs: Sequence[_Sign]) -> Word:
@@ -225,121 +224,131 @@ def _edges(page: _Page) -> list[Line]:
     return edges
 
 
+class _Paragraph(NamedTuple):
+    block: Block
+    is_first: bool  # of its column
+    is_full: bool  # its last line goes to the end of its column
+
+
 def _blocks(pages: Sequence[_Page]) -> list[Block]:
     lines = [line for page in pages for column in page.columns for line in column if not line.table]
-    usual = _usual_size(lines)
-    sizes = sorted({round(line.size) for line in lines if line.size > _LARGER * usual}, reverse=True)
-    levels = {size: min(level, 5) for level, size in enumerate(sizes, 1)}
-    blocks: list[Block] = []
-    for number, page in enumerate(pages, 1):
-        for column in page.columns:
-            for block in _column_blocks(column, number, usual, levels):
-                _add(blocks, block)
-        for text in page.aside:
-            blocks.append(TextBlock(text, page=number))
-    return blocks
-
-
-def _usual_size(lines: Sequence[Line]) -> float:
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size, 1)] += len(line.text)
-    return max(sizes, key=lambda size: sizes[size], default=10.0)
+    usual = max(sizes, key=lambda size: sizes[size], default=10.0)
+    larger = sorted({round(line.size) for line in lines if line.size > _LARGER * usual}, reverse=True)
+    style = _Style(usual, {size: min(level, 5) for level, size in enumerate(larger, 1)})
+    paragraphs: list[_Paragraph] = []
+    for number, page in enumerate(pages, 1):
+        for column in page.columns:
+            for paragraph in _paragraphs(column, number, style):
+                _add(paragraphs, paragraph)
+        paragraphs += (_Paragraph(TextBlock(text, page=number), False, False) for text in page.aside)
+    return [paragraph.block for paragraph in paragraphs]
 
 
-def _add(blocks: list[Block], block: Block) -> None:
-    """Add a block, or join it with the last one if it goes on from there over the end of a column or a page."""
-    last = blocks[-1] if blocks else None
-    if isinstance(last, TextBlock) and isinstance(block, TextBlock) and block.line and block.kind == "text":
-        # `line` is set for the first paragraph of a column
-        is_cut = not _SENTENCE_END.search(last.text) and (block.text[:1].islower() or len(last.text) > 40)
-        if is_cut and not _CAPTION.match(block.text) and not _CAPTION.match(last.text):
-            blocks[-1] = last._replace(text=joined(last.text, block.text))
+def _add(paragraphs: list[_Paragraph], new: _Paragraph) -> None:
+    """Add a paragraph, or join it with the last one if it goes on from there over the end of a column or a page."""
+    last = paragraphs[-1] if paragraphs else None
+    if last is not None and isinstance(new.block, TextBlock) and isinstance(last.block, TextBlock) and new.is_first:
+        text = new.block.text
+        goes_on = text[:1].islower() or (last.is_full and text[:1].isalnum() and last.block.kind == "text")
+        if goes_on and new.block.kind == "text" and not _SENTENCE_END.search(last.block.text) and not _CAPTION.match(text):
+            block: Block = last.block._replace(text=joined(last.block.text, text))
+            paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
             return
-    if isinstance(block, TextBlock):
-        block = block._replace(line=0)
-    if isinstance(block, TableBlock):
-        if isinstance(last, TableBlock) and last.page < block.page and list(last.rows[0]) == list(block.rows[0]):
-            same = 0  # rows of its head, which stands on each page
-            while same < min(len(last.rows), len(block.rows)) and list(last.rows[same]) == list(block.rows[same]):
-                same += 1
-            moved = len(last.rows) - same
-            merged = {
-                (row + moved, column): (place[0] + moved, place[1])
-                for (row, column), place in block.merged.items()
-                if row >= same and place[0] >= same
-            }
-            blocks[-1] = last._replace(rows=[*last.rows, *block.rows[same:]], merged={**last.merged, **merged})
+    if last is not None and isinstance(new.block, TableBlock):
+        if isinstance(last.block, TableBlock) and (whole := _whole(last.block, new.block)):
+            paragraphs[-1] = last._replace(block=whole)
             return
-        if isinstance(last, TextBlock) and last.page == block.page and _CAPTION.match(last.text):
-            block = block._replace(caption=last.text[:_LONGEST_CAPTION])
-            if len(last.text) <= _LONGEST_CAPTION:
-                blocks.pop()
-    blocks.append(block)
+        if isinstance(last.block, TextBlock) and last.block.page == new.block.page and _CAPTION.match(last.block.text):
+            new = new._replace(block=new.block._replace(caption=last.block.text[:_LONGEST_CAPTION]))
+            if len(last.block.text) <= _LONGEST_CAPTION:
+                paragraphs.pop()
+    paragraphs.append(new)
 
 
-def _column_blocks(lines: Sequence[Line], page: int, usual: float, levels: dict[int, int]) -> Iterator[Block]:
+def _whole(first: TableBlock, second: TableBlock) -> TableBlock | None:
+    """Return two parts of a table on two pages as one; None if the head of the first does not stand on the second, too."""
+    same = 0
+    for above, below in zip(first.rows, second.rows, strict=False):
+        if list(above) != list(below):
+            break
+        same += 1
+    if not same or first.page == second.page:
+        return None
+    moved = len(first.rows) - same
+    merged = {(row + moved, column): (place[0] + moved, place[1])
+              for (row, column), place in second.merged.items() if place[0] >= same}  # fmt: skip
+    return first._replace(rows=[*first.rows, *second.rows[same:]], merged={**first.merged, **merged}, page=second.page)
+
+
+class _Style(NamedTuple):
+    usual: float  # size of letters
+    levels: dict[int, int]  # of headings, by the size of their letters
+
+    def size_of(self, line: Line) -> int:
+        """The size of larger letters; 0 for the usual ones."""
+        return round(line.size) if line.size > _LARGER * self.usual else 0
+
+    def level_of(self, lines: Sequence[Line], text: str) -> int:
+        """The level of lines as a heading; 0: they are none."""
+        marker = text.split(" ")[0]
+        is_bullet = MARKER.fullmatch(marker) is not None and not marker[-1:].isalnum() and marker[-1:] != "."
+        if len(text) > _LONGEST_HEADING or is_bullet or not any(map(str.isalpha, text)) or _CAPTION.match(text):
+            return 0
+        if size := self.size_of(lines[0]):
+            return self.levels[size]
+        is_bold = lines[0].is_bold and len(lines) < 3 and not text.endswith((".", ":", ",", ";", "?"))
+        return min(len(self.levels) + 1, 6) if is_bold and lines[0].size > 0.9 * self.usual else 0
+
+
+def _paragraphs(lines: Sequence[Line], page: int, style: _Style) -> Iterator[_Paragraph]:
     """Yield the paragraphs, items, headings and tables of a column."""
     plain = [line for line in lines if not line.table]
     left, right = min((line.left for line in plain), default=0.0), max((line.right for line in plain), default=0.0)
-    gaps = sorted(above.middle - below.middle for above, below in zip(lines, lines[1:], strict=False) if not above.table and not below.table)
-    pitch = max(min(gaps[len(gaps) // 3] if gaps else usual, 1.6 * usual), usual)
+    gaps = sorted(above.middle - below.middle for above, below in zip(lines, lines[1:], strict=False)
+                  if not above.table and not below.table)  # fmt: skip
+    # single lines of lists and headings are far from one another, too; twice the size is the distance of paragraphs
+    pitch = min(max(gaps[len(gaps) // 3] if gaps else 0.0, style.usual), 1.6 * style.usual)
     part: list[Line] = []
-    is_first = 1
-    for number, line in enumerate(lines):
-        if line.table or (part and _begins(part, line, left, right, pitch, levels, usual)):
-            if part:
-                yield _block(part, page, usual, levels, is_first)
-                is_first = 0
-            part = []
-        if line.table:
-            yield line.table._replace(page=page)
-            is_first = 0
-        else:
+    is_first = True
+    for line in [*lines, None]:
+        if part and (line is None or line.table or _begins(part, line, left, right, pitch, style)):
+            text = ""
+            for each in part:
+                text = joined(text, each.text)
+            level = style.level_of(part, text)
+            block = Heading(text, level, page=page) if level else TextBlock(text, page=page, kind="item" if _is_item(part[0]) else "text")
+            yield _Paragraph(block, is_first, part[-1].right > right - 0.15 * (right - left) and len(part) > 0)
+            part, is_first = [], False
+        if line is not None and line.table:
+            yield _Paragraph(line.table._replace(page=page), is_first, False)
+            is_first = False
+        elif line is not None:
             part.append(line)
-    if part:
-        yield _block(part, page, usual, levels, is_first)
 
 
-def _level(line: Line, usual: float, levels: dict[int, int]) -> int:
-    """Return the level of a heading; 0: the line is none."""
-    if not any(map(str.isalpha, line.text)) or len(line.text) > _LONGEST_HEADING:
-        return 0
-    if line.size > _LARGER * usual:
-        return levels.get(round(line.size), 0)
-    is_short = line.is_bold and not line.text.endswith((".", ":", ",")) and not MARKER.match(line.text.split(" ")[0])
-    return min(len(levels) + 1, 6) if is_short and line.size > 0.9 * usual else 0
-
-
-def _begins(part: Sequence[Line], line: Line, left: float, right: float, pitch: float, levels: dict[int, int], usual: float) -> bool:
+def _begins(part: Sequence[Line], line: Line, left: float, right: float, pitch: float, style: _Style) -> bool:
     """Return True if a line is the first of a block."""
     before, size = part[-1], line.size
     gap = before.middle - line.middle
-    if _level(before, usual, levels) != _level(line, usual, levels):
+    if gap < 0 or gap > 1.3 * max(pitch, 1.05 * size) or style.size_of(before) != style.size_of(line):
         return True
-    if gap < 0 or gap > 1.3 * max(pitch, 1.05 * size):
-        return True
-    if _level(line, usual, levels):
-        return False
-    words = line.text.split()
-    if len(words) > 1 and MARKER.fullmatch(words[0]) and (len(words[0]) > 1 or not words[0].isalnum()):
-        return _SENTENCE_END.search(before.text) is not None or _is_item(part) or before.right < right - 4 * size or words[0] in "•◦▪■○●‣∙□"
     is_ended = _SENTENCE_END.search(before.text) is not None
-    if _is_item(part):
+    is_short = before.right < right - 0.15 * (right - left)
+    if before.is_bold != line.is_bold:
+        return is_short or is_ended or gap > 1.1 * pitch
+    if style.size_of(line):
+        return False
+    if _is_item(line):
+        return is_ended or _is_item(part[0]) or before.text.endswith(":") or not line.text[0].isalnum()
+    if _is_item(part[0]):
         return line.left <= part[0].left + 1 and is_ended
     is_indented = line.left > before.left + 0.8 * size and before.left < left + 2 * size
     return is_ended and (is_indented or (before.right < right - 0.3 * (right - left) and not line.text[:1].islower()))
 
 
-def _is_item(part: Sequence[Line]) -> bool:
-    words = part[0].text.split()
-    return len(words) > 1 and MARKER.fullmatch(words[0]) is not None
-
-
-def _block(part: Sequence[Line], page: int, usual: float, levels: dict[int, int], is_first: int) -> Block:
-    text = ""
-    for line in part:
-        text = joined(text, line.text)
-    if (level := _level(part[0], usual, levels)) and len(text) <= _LONGEST_HEADING:
-        return Heading(text, level, page=page)
-    return TextBlock(text, is_first, page, "item" if _is_item(part) else "text")
+def _is_item(line: Line) -> bool:
+    marker, _, text = line.text.partition(" ")
+    return text != "" and MARKER.fullmatch(marker) is not None

@@ -15,11 +15,13 @@ _GUTTER = 0.8  # between columns, at least: the blanks of justified prose are na
 _FAR = 1.4  # times the usual distance of lines, from which on a line without a gutter is none of the table
 _PROSE_WORDS = 3  # of a usual line of prose
 _LONGEST_CELL = 60  # characters of a usual cell of an unruled table; longer ones are lines of columns of prose
+_LONGEST_RULED = 250  # characters of a cell of a ruled table, in the mean
 _NEAR = 3.0  # points between ruled lines that meet, and between the two of a double line
 _MOST_CELLS = 20_000  # of a ruled table
 _DEEPEST = 8  # columns within columns
 MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]")  # of an item of a list
 _NUMBER = re.compile(r"[-+−±(<>~]*[$€£¥]?\d[\d.,:/ '%°–-]*\)?[%€$£]?|[-–—]")
+_BULLET = re.compile(r"[•●▪‣] (?!.* [•●▪‣] )")
 _CUT = re.compile(r"[^\W\d_]{2,}-$")
 
 
@@ -83,7 +85,8 @@ def _lines_within(band: Sequence[Word]) -> Iterator[Line]:
         tallest = max(rest, key=lambda word: (word.table is None, len(word.text)))
         chosen = [word for word in rest if word is tallest or (not word.table and not tallest.table and (
             abs(word.middle - tallest.middle) < 0.6 * max(word.size, tallest.size)))]  # fmt: skip
-        rest = [word for word in rest if word not in chosen]
+        taken = {id(word) for word in chosen}
+        rest = [word for word in rest if id(word) not in taken]
         is_leftwards = 2 * sum("\u0590" <= word.text[:1] <= "\u08ff" for word in chosen) > len(chosen)
         chosen.sort(key=lambda word: -word.right if is_leftwards else word.left)
         yield Line(
@@ -133,6 +136,10 @@ def _cut(words: Sequence[Word], columns: list[list[Line]], depth: int) -> None:
     while place < len(bands):
         end = _end_of_run(bands, place) if depth < _DEEPEST else place + 1
         found = _columns(bands[place:end], depth) if end > place + 1 or len(bands[place]) > 3 else None
+        if end == place + 1 and found is None and (names := list(_phrases(bands[place])))[1:] and end < len(bands):
+            last = _end_of_run(bands, end)
+            if last > end + 1 and (below := _columns(bands[end:last], depth)) and _is_head(names, below[0][0]):
+                found, end = [[_with_head(names, below[0][0])], *below[1:]], last
         if found is not None:
             columns += found
             is_open = False
@@ -225,7 +232,7 @@ def _is_prose(lines: Sequence[Line]) -> bool:
     """Return True for a column of prose or of a list."""
     if any(line.table for line in lines):
         return True
-    if len(lines) > 1 and 2 * sum(MARKER.match(f"{line.text} ".split(" ")[0]) is not None for line in lines) > len(lines):
+    if len(lines) > 1 and 2 * sum(MARKER.fullmatch(line.text.split(" ")[0]) is not None for line in lines) > len(lines):
         return any(" " in line.text for line in lines)
     right = max(line.right for line in lines)
     going = sum(_goes_on(before, line, right) for before, line in zip(lines, lines[1:], strict=False))
@@ -295,6 +302,23 @@ def _continues(above: Sequence[str], texts: Sequence[str]) -> bool:
     return len(filled) < len(texts) and all(texts[column][:1].islower() for column in filled) and len(filled) <= len(texts) / 2
 
 
+def _is_head(names: Sequence[Sequence[Word]], line: Line) -> bool:
+    """Return True if words above a table are the names of its columns, though they do not stand above their own."""
+    if line.table is None or len(names) != len(line.table.rows[0]):
+        return False
+    word = names[0][0]
+    return word.middle - line.top < 2 * word.size and word.left < line.right and names[-1][-1].right > line.left
+
+
+def _with_head(names: Sequence[Sequence[Word]], line: Line) -> Line:
+    table = line.table
+    if table is None:
+        return line
+    moved = {(row + 1, column): (place[0] + 1, place[1]) for (row, column), place in table.merged.items()}
+    head = [" ".join(word.text for word in words) for words in names]
+    return line._replace(top=names[0][0].top, table=table._replace(rows=[head, *table.rows], merged=moved))
+
+
 def _placed(table: TableBlock, words: Sequence[Word]) -> Line:
     return Line(
         "", min(word.left for word in words), max(word.right for word in words),
@@ -315,7 +339,8 @@ def _with_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Word]:
         ys = _steps([*(rule.place for rule in level), *_ends(upright)])[::-1]
         table = _ruled(inside, level, upright, xs, ys)
         if table is not None:
-            rest = [word for word in rest if word not in {*inside}]
+            within = {id(word) for word in inside}
+            rest = [word for word in rest if id(word) not in within]
             rest.append(Word("", xs[0], xs[-1], ys[-1], ys[0], False, table))
             rest += [word for word in inside if word.table]
     return rest
@@ -389,7 +414,9 @@ def _ruled(words: Sequence[Word], level: Sequence[Rule], upright: Sequence[Rule]
         column = sum(step < (word.left + word.right) / 2 for step in xs) - 1
         if not word.table:
             cells[origin[(row, column)]].append(word)
-    texts = {place: _text_of(cell) for place, cell in cells.items()}
+    texts = {place: _BULLET.sub("", _text_of(cell)) for place, cell in cells.items()}
+    if sum(map(len, texts.values())) > _LONGEST_RULED * len(texts):
+        return None  # boxes around text
     # a row or a column of which every cell goes on from the one before it is part of that
     shown_rows = [row for row in range(len(ys) - 1) if any(origin[(row, column)][0] == row and origin[(row, column)] in texts for column in range(len(xs) - 1))]
     shown_columns = [column for column in range(len(xs) - 1) if any(origin[(row, column)][1] == column and origin[(row, column)] in texts for row in range(len(ys) - 1))]
