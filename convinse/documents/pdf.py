@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..support.errors import DataError
 from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
-from .pdf_layout import MARKER, Line, Rule, Word, joined, reading_order
+from .pdf_layout import MARKER, Line, Rule, Word, joined, reading_order, starts_item
 
 MOST_PAGES = 5_000  # of a file
 MOST_SIGNS = 100_000  # of a page; a page of a newspaper has some 30,000
@@ -30,12 +30,15 @@ _EDGE = 2  # lines at the top and at the bottom of a page that may be of its fra
 _SENTENCE_END = re.compile(r"[.!?:;…。][\"'”’)\]]*$")
 _CAPTION = re.compile(r"Tab\w*\.?\s+[A-Z]?\d[\w.-]*", re.IGNORECASE)  # of languages from English to Swedish
 _LONGEST_CAPTION = 150  # characters; the text of a longer one is a paragraph, too
+_LONG = 80  # characters of a paragraph, from which on it ends in a full stop
 _LARGER = 1.19  # times the usual size of letters that headings have
 _LONGEST_HEADING = 120
+_BULLET = re.compile(r"^[^\w(]+ ")  # numbers of items say something, other signs do not
 _BOLD = re.compile(r"bold|black|heavy|semibold|cmbx|sfbx", re.IGNORECASE)
 
 
 class _Page(NamedTuple):
+    sizes: Counter[float]  # of letters, and how many of them have each
     columns: list[list[Line]]
     aside: list[str]  # texts in other directions than the rest
 
@@ -80,7 +83,11 @@ def _pages(document: Any) -> tuple[list[_Page], list[str]]:
         else:
             words, aside, turn = _words(text_page)
             rules = list(_rules(page, turn))
-            pages.append(_Page(reading_order(words, rules if len(rules) <= MOST_RULES else ()), aside))
+            columns = reading_order(words, rules if len(rules) <= MOST_RULES else ())
+            sizes: Counter[float] = Counter()
+            for word in words:
+                sizes[round(word.size, 1)] += len(word.text)
+            pages.append(_Page(sizes, columns, aside))
         text_page.close()
         page.close()
     if crowded:
@@ -232,9 +239,7 @@ class _Paragraph(NamedTuple):
 
 def _blocks(pages: Sequence[_Page]) -> list[Block]:
     lines = [line for page in pages for column in page.columns for line in column if not line.table]
-    sizes: Counter[float] = Counter()
-    for line in lines:
-        sizes[round(line.size, 1)] += len(line.text)
+    sizes = sum((page.sizes for page in pages), Counter[float]())
     usual = max(sizes, key=lambda size: sizes[size], default=10.0)
     larger = sorted({round(line.size) for line in lines if line.size > _LARGER * usual}, reverse=True)
     style = _Style(usual, {size: min(level, 5) for level, size in enumerate(larger, 1)})
@@ -253,6 +258,7 @@ def _add(paragraphs: list[_Paragraph], new: _Paragraph) -> None:
     if last is not None and isinstance(new.block, TextBlock) and isinstance(last.block, TextBlock) and new.is_first:
         text = new.block.text
         goes_on = text[:1].islower() or (last.is_full and text[:1].isalnum() and last.block.kind == "text")
+        goes_on = goes_on or len(last.block.text) > _LONG
         if goes_on and new.block.kind == "text" and not _SENTENCE_END.search(last.block.text) and not _CAPTION.match(text):
             block: Block = last.block._replace(text=joined(last.block.text, text))
             paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
@@ -319,7 +325,10 @@ def _paragraphs(lines: Sequence[Line], page: int, style: _Style) -> Iterator[_Pa
             for each in part:
                 text = joined(text, each.text)
             level = style.level_of(part, text)
-            block = Heading(text, level, page=page) if level else TextBlock(text, page=page, kind="item" if _is_item(part[0]) else "text")
+            block: Block = Heading(text, level, page=page)
+            if not level:
+                is_item = starts_item(part[0])
+                block = TextBlock(_BULLET.sub("", text) if is_item else text, page=page, kind="item" if is_item else "text")
             yield _Paragraph(block, is_first, part[-1].right > right - 0.15 * (right - left) and len(part) > 0)
             part, is_first = [], False
         if line is not None and line.table:
@@ -339,16 +348,12 @@ def _begins(part: Sequence[Line], line: Line, left: float, right: float, pitch: 
     is_short = before.right < right - 0.15 * (right - left)
     if before.is_bold != line.is_bold:
         return is_short or is_ended or gap > 1.1 * pitch
+    if starts_item(line):
+        return is_ended or starts_item(part[0]) or before.text.endswith(":") or not line.text[0].isalnum()
     if style.size_of(line):
         return False
-    if _is_item(line):
-        return is_ended or _is_item(part[0]) or before.text.endswith(":") or not line.text[0].isalnum()
-    if _is_item(part[0]):
+    if starts_item(part[0]):
         return line.left <= part[0].left + 1 and is_ended
     is_indented = line.left > before.left + 0.8 * size and before.left < left + 2 * size
     return is_ended and (is_indented or (before.right < right - 0.3 * (right - left) and not line.text[:1].islower()))
 
-
-def _is_item(line: Line) -> bool:
-    marker, _, text = line.text.partition(" ")
-    return text != "" and MARKER.fullmatch(marker) is not None

@@ -21,7 +21,7 @@ _MOST_CELLS = 20_000  # of a ruled table
 _DEEPEST = 8  # columns within columns
 MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]")  # of an item of a list
 _NUMBER = re.compile(r"[-+−±(<>~]*[$€£¥]?\d[\d.,:/ '%°–-]*\)?[%€$£]?|[-–—]")
-_BULLET = re.compile(r"[•●▪‣] (?!.* [•●▪‣] )")
+_BULLET = re.compile(r"^[•●▪‣] (?!.* [•●▪‣] )")
 _CUT = re.compile(r"[^\W\d_]{2,}-$")
 
 
@@ -71,6 +71,12 @@ def joined(first: str, second: str) -> str:
     if _CUT.search(first) and second[:1].islower():
         return first[:-1] + second
     return f"{first} {second}".strip()
+
+
+def starts_item(line: Line) -> bool:
+    """Return True if a line begins with the sign or the number of an item of a list."""
+    marker, _, text = line.text.partition(" ")
+    return text != "" and MARKER.fullmatch(marker) is not None
 
 
 def lines_of(words: Sequence[Word]) -> list[Line]:
@@ -132,10 +138,14 @@ def _gaps(bands: Sequence[Sequence[Word]]) -> list[tuple[float, float]]:
 def _cut(words: Sequence[Word], columns: list[list[Line]], depth: int) -> None:
     """Add the columns of a part of a page."""
     bands = _bands(words)
+    if depth < _DEEPEST and (found := _columns(bands, depth, with_tables=False)):
+        columns += found  # no line goes over all of them
+        return
     place, is_open = 0, False
     while place < len(bands):
         end = _end_of_run(bands, place) if depth < _DEEPEST else place + 1
-        found = _columns(bands[place:end], depth) if end > place + 1 or len(bands[place]) > 3 else None
+        is_run = end > place + 1 or len(list(_lines_within(bands[place]))) > 1
+        found = _columns(bands[place:end], depth) if is_run else None
         if end == place + 1 and found is None and (names := list(_phrases(bands[place])))[1:] and end < len(bands):
             last = _end_of_run(bands, end)
             if last > end + 1 and (below := _columns(bands[end:last], depth)) and _is_head(names, below[0][0]):
@@ -169,7 +179,7 @@ def _end_of_run(bands: Sequence[Sequence[Word]], first: int) -> int:
         size = max(word.size for word in bands[end])
         is_line_of_prose = around is not None and right - left > 15 * size and step < 4 * size
         usual = median(steps) if steps else 2.5 * size
-        if not both or not (is_within or (step < _FAR * usual and len(both) >= len(gaps)) or is_line_of_prose):
+        if not both or not (is_within or (not own and step < _FAR * usual and len(both) >= len(gaps)) or is_line_of_prose):
             break
         if is_within and step > 3.5 * usual + size and not is_line_of_prose:
             break
@@ -182,9 +192,11 @@ def _outlines(bands: Sequence[Sequence[Word]]) -> Sequence[Sequence[Word]]:
     return bands
 
 
-def _columns(bands: Sequence[Sequence[Word]], depth: int) -> list[list[Line]] | None:
+def _columns(bands: Sequence[Sequence[Word]], depth: int, with_tables: bool = True) -> list[list[Line]] | None:
     """Return the columns, or the table, of bands with free stripes in common; None: they are lines of one column."""
-    gaps = _gaps(bands)
+    gaps = _gaps(bands) if bands else []
+    if not gaps and not with_tables:
+        return None
     spanning = 0
     for heads in (1, 2):  # rows whose names are over several columns
         if len(bands) - heads >= 2 and len(finer := _gaps(bands[heads:])) > len(gaps):
@@ -193,7 +205,7 @@ def _columns(bands: Sequence[Sequence[Word]], depth: int) -> list[list[Line]] | 
     body = [word for band in bands[spanning:] for word in band]
     cuts = [(start + end) / 2 for start, end in gaps]
     cuts = [cut for cut, (low, high) in zip(cuts, zip([-1e9, *cuts], cuts, strict=False), strict=True)
-            if not all(MARKER.fullmatch(word.text) for word in body if low < word.left < high)]  # fmt: skip
+            if not _are_markers([word for word in words if low < word.left < high])]  # fmt: skip
     if not cuts:
         return None
     parts = [[word for word in body if low < word.left < high] for low, high in _pairs([-1e9, *cuts, 1e9])]
@@ -202,6 +214,8 @@ def _columns(bands: Sequence[Sequence[Word]], depth: int) -> list[list[Line]] | 
     starts = [line.middle for part, prose in zip(lines, is_prose, strict=True) if not prose for line in part]
     is_apart = [prose and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
     if not any(is_apart):
+        if not with_tables:
+            return None
         table = _table(bands, cuts)
         if table is not None:
             return [[table]]
@@ -217,26 +231,32 @@ def _columns(bands: Sequence[Sequence[Word]], depth: int) -> list[list[Line]] | 
     return columns
 
 
+def _are_markers(words: Sequence[Word]) -> bool:
+    """Return True for the signs before items; fonts of signs have letters for them."""
+    texts = {word.text for word in words}
+    return all(map(MARKER.fullmatch, texts)) or (len(texts) == 1 < len(words) - 1 and len(word := texts.pop()) == 1 and word.isalpha())
+
+
 def _pairs(borders: Sequence[float]) -> Iterator[tuple[float, float]]:
     return zip(borders, borders[1:], strict=False)
 
 
 def _goes_on(before: Line, line: Line, right: float) -> bool:
-    """Return True if a line begins within a sentence."""
-    first = line.text[:1]
-    is_caseless = first.isalpha() and first.lower() == first.upper()
-    return first.islower() or (is_caseless and before.right > right - 3 * before.size)
+    """Return True if a line begins within a sentence, and its first word has no room in the line before."""
+    word = line.text.split(" ")[0]
+    room = right - before.right - (line.right - line.left) * len(word) / len(line.text)
+    return room < 0.3 * line.size and word[0].isalpha() and word[0] == word[0].lower()
 
 
 def _is_prose(lines: Sequence[Line]) -> bool:
     """Return True for a column of prose or of a list."""
     if any(line.table for line in lines):
         return True
-    if len(lines) > 1 and 2 * sum(MARKER.fullmatch(line.text.split(" ")[0]) is not None for line in lines) > len(lines):
-        return any(" " in line.text for line in lines)
     right = max(line.right for line in lines)
+    items = sum(map(starts_item, lines))
     going = sum(_goes_on(before, line, right) for before, line in zip(lines, lines[1:], strict=False))
-    return median(len(line.text.split()) for line in lines) >= _PROSE_WORDS and going >= 0.4 * (len(lines) - 1) > 0
+    is_wordy = median(len(line.text.split()) for line in lines) >= _PROSE_WORDS
+    return 2 * items > len(lines) > 1 or (is_wordy and going + items >= 0.4 * (len(lines) - 1) > 0)
 
 
 def _follows_rows(lines: Sequence[Line], starts: Sequence[float]) -> bool:
