@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from .model import TableBlock
 
@@ -15,6 +15,7 @@ _GUTTER = 0.8  # between columns, at least: the blanks of justified prose are na
 _FAR = 1.4  # times the usual distance of lines, from which on a line without a gutter is none of the table
 _PROSE_WORDS = 3  # of a usual line of prose
 _LONGEST_CELL = 60  # characters of a usual cell of an unruled table; longer ones are lines of columns of prose
+_WRAPPED = 15  # characters of the longest line of a column whose lines are cut because they have no room
 _LONGEST_RULED = 250  # characters of a cell of a ruled table, in the mean
 _NEAR = 3.0  # points between ruled lines that meet, and between the two of a double line
 _MOST_CELLS = 20_000  # of a ruled table
@@ -23,6 +24,9 @@ MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-z
 _NUMBER = re.compile(r"[-+−±(<>~]*[$€£¥]?\d[\d.,:/ '%°–-]*\)?[%€$£]?|[-–—]")
 _BULLET = re.compile(r"^[•●▪‣] (?!.* [•●▪‣] )")
 _CUT = re.compile(r"[^\W\d_]{2,}-$")
+
+
+_T = TypeVar("_T")
 
 
 class Rule(NamedTuple):
@@ -181,7 +185,7 @@ def _end_of_run(bands: Sequence[Sequence[Word]], first: int) -> int:
         usual = median(steps) if steps else 2.5 * size
         if not both or not (is_within or (not own and step < _FAR * usual and len(both) >= len(gaps)) or is_line_of_prose):
             break
-        if is_within and step > 3.5 * usual + size and not is_line_of_prose:
+        if is_within and step > 2.2 * usual and not is_line_of_prose:
             break
         steps.append(step)
         gaps, end = both, end + 1
@@ -213,18 +217,22 @@ def _columns(bands: Sequence[Sequence[Word]], depth: int, with_tables: bool = Tr
     is_prose = [_is_prose(part) for part in lines]
     starts = [line.middle for part, prose in zip(lines, is_prose, strict=True) if not prose for line in part]
     is_apart = [prose and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
-    if not any(is_apart):
-        if not with_tables:
+    if not with_tables:  # the widest stripe between two columns of prose
+        prose = [place for place, part in enumerate(lines)
+                 if is_apart[place] or (is_prose[place] and len(part) > 3 * len(starts))]  # fmt: skip
+        widths = {cut: stop - start for start, stop in gaps for cut in cuts if start < cut < stop}
+        borders = [max(cuts[low:high], key=lambda cut: widths[cut]) for low, high in _pairs(prose)]
+        if not borders:
             return None
-        table = _table(bands, cuts)
-        if table is not None:
-            return [[table]]
+    elif any(is_apart):  # columns that are no prose stay together: they are a table beside it
+        borders = [cut for place, cut in enumerate(cuts) if is_apart[place] or is_apart[place + 1]]
+    elif (table := _table(bands, cuts)) is not None:
+        return [[table]]
+    else:
         cells = [line.text for part in lines for line in part]
         if median(map(len, cells)) <= _LONGEST_CELL / 2 or len(bands) < 3:
             return None
-        is_apart = [True] * len(parts)
-    # columns that are no prose stay together: they are a table beside it
-    borders = [cut for place, cut in enumerate(cuts) if is_apart[place] or is_apart[place + 1]]
+        borders = cuts
     columns: list[list[Line]] = []
     for low, high in _pairs([-1e9, *borders, 1e9]):
         _cut([word for word in words if low < word.left < high], columns, depth + 1)
@@ -237,7 +245,7 @@ def _are_markers(words: Sequence[Word]) -> bool:
     return all(map(MARKER.fullmatch, texts)) or (len(texts) == 1 < len(words) - 1 and len(word := texts.pop()) == 1 and word.isalpha())
 
 
-def _pairs(borders: Sequence[float]) -> Iterator[tuple[float, float]]:
+def _pairs(borders: Sequence[_T]) -> Iterator[tuple[_T, _T]]:
     return zip(borders, borders[1:], strict=False)
 
 
@@ -272,6 +280,9 @@ def _table(bands: Sequence[Sequence[Word]], cuts: Sequence[float]) -> Line | Non
     rows: list[list[str]] = []
     merged: dict[tuple[int, int], tuple[int, int]] = {}
     borders = [-1e9, *cuts, 1e9]
+    longest = [max((len(line.text) for line in lines_of([word for band in bands for word in band if low < word.left < high])), default=0)
+               for low, high in _pairs(borders)]  # fmt: skip
+    above: list[str] = []
     for band in bands:
         cells = [[word for word in band if low < word.left < high] for low, high in _pairs(borders)]
         spans: dict[int, int] = {}
@@ -286,8 +297,10 @@ def _table(bands: Sequence[Sequence[Word]], cuts: Sequence[float]) -> Line | Non
         for column, first in spans.items():
             texts[column] = texts[first]
             merged[(len(rows), column)] = (len(rows), first)
-        if rows and not spans and _continues(rows[-1], texts):
-            rows[-1] = [joined(above, text) for above, text in zip(rows[-1], texts, strict=True)]
+        is_more = bool(rows) and not spans and _continues(above, texts, longest)
+        above = [text or (last if is_more else "") for text, last in zip(texts, above or texts, strict=True)]
+        if is_more:
+            rows[-1] = [joined(first, text) for first, text in zip(rows[-1], texts, strict=True)]
         else:
             rows.append(texts)
     filled = [sum(map(bool, row)) for row in rows]
@@ -312,14 +325,17 @@ def _phrases(band: Sequence[Word]) -> Iterator[list[Word]]:
     yield phrase
 
 
-def _continues(above: Sequence[str], texts: Sequence[str]) -> bool:
+def _continues(above: Sequence[str], texts: Sequence[str], longest: Sequence[int]) -> bool:
     """Return True if a line has more of the cells above it, no row of its own."""
     filled = [column for column, text in enumerate(texts) if text]
-    if any(not above[column] or _NUMBER.fullmatch(texts[column]) for column in filled):
+    if not filled or (texts[0] and 2 * len(filled) > len(texts)):
         return False
-    if not texts[0]:
-        return True
-    return len(filled) < len(texts) and all(texts[column][:1].islower() for column in filled) and len(filled) <= len(texts) / 2
+    for column in filled:
+        word = texts[column].split(" ")[0]
+        has_room = longest[column] < _WRAPPED or len(above[column]) + 1 + len(word) <= longest[column]
+        if not above[column] or _NUMBER.fullmatch(texts[column]) or (has_room and not word[0].islower()):
+            return False
+    return True
 
 
 def _is_head(names: Sequence[Sequence[Word]], line: Line) -> bool:
