@@ -39,6 +39,12 @@ def file_of(objects, trailer=""):
     return f"{file}{head}\nstartxref\n{len(file)}\n%%EOF\n".encode("latin-1")
 
 
+def locked_pdf():
+    """A file that needs a password."""
+    crypt = f"<</Filter/Standard/V 1/R 2/P -4/O<{'ab' * 32}>/U<{'cd' * 32}>>>"
+    return pdf_of(["Ships."], extra=[crypt], trailer="/Encrypt 7 0 R/ID[<00><00>]")
+
+
 def _drawn(page):
     parts = []
     for number, line in enumerate(page.splitlines()):

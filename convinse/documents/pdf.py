@@ -10,14 +10,15 @@ import time
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from ..support.errors import DataError
 from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
-from .pdf_layout import MARKER, Line, Rule, Word, joined, reading_order, starts_item
+from .pdf_layout import MARKER, PageLine, Rule, PageWord, joined, reading_order, starts_item
 
 MOST_PAGES = 5_000  # of a file
-MOST_SIGNS = 100_000  # of a page; a page of a newspaper has some 30,000
+MOST_SIGNS = 50_000  # of a page; a page of a newspaper has some 30,000
 MOST_RULES = 3_000  # ruled lines of a page; with more it is a drawing, whose lines part no cells
 LONGEST_READING = 120  # seconds for a file: five thousand pages of a book take 60
 _ONE_AT_A_TIME = threading.Lock()  # PDFium works in one thread only
@@ -34,12 +35,12 @@ _LONG = 80  # characters of a paragraph, from which on it ends in a full stop
 _LARGER = 1.19  # times the usual size of letters that headings have
 _LONGEST_HEADING = 120
 _BULLET = re.compile(r"^[^\w(]+ ")  # numbers of items say something, other signs do not
-_BOLD = re.compile(r"bold|black|heavy|semibold|cmbx|sfbx", re.IGNORECASE)
+_BOLD = re.compile(r"bold|black|(?:cm|sf)bx", re.IGNORECASE)  # cmbx and sfbx are of TeX
 
 
-class _Page(NamedTuple):
+class _PdfPage(NamedTuple):
     sizes: Counter[float]  # of letters, and how many of them have each
-    columns: list[list[Line]]
+    columns: list[list[PageLine]]
     aside: list[str]  # texts in other directions than the rest
 
 
@@ -60,15 +61,15 @@ def read_pdf(data: bytes) -> ReadDocument:
     _leave_out_frames(pages)
     blocks = _blocks(pages)
     if not blocks:
-        raise DataError("has no text; is it a scan?")
+        raise DataError(f"can be read in no part: {left_out[0]}" if left_out else "has no text; is it a scan?")
     if empty := sum(not page.columns and not page.aside for page in pages):
         left_out.append(f"{empty} pages without text")
     return ReadDocument("" if title.lower() == "untitled" else title, blocks, left_out)
 
 
-def _pages(document: Any) -> tuple[list[_Page], list[str]]:
+def _pages(document: Any) -> tuple[list[_PdfPage], list[str]]:
     """Return the pages of a document, and what of them is left out."""
-    pages: list[_Page] = []
+    pages: list[_PdfPage] = []
     left_out: list[str] = []
     crowded = 0
     start = time.monotonic()
@@ -82,16 +83,16 @@ def _pages(document: Any) -> tuple[list[_Page], list[str]]:
             crowded += 1
         else:
             words, aside, turn = _words(text_page)
-            rules = list(_rules(page, turn))
+            rules = list(islice(_rules(page, turn), MOST_RULES + 1))
             columns = reading_order(words, rules if len(rules) <= MOST_RULES else ())
             sizes: Counter[float] = Counter()
             for word in words:
                 sizes[round(word.size, 1)] += len(word.text)
-            pages.append(_Page(sizes, columns, aside))
+            pages.append(_PdfPage(sizes, columns, aside))
         text_page.close()
         page.close()
     if crowded:
-        left_out.append(f"{crowded} pages with more than {MOST_SIGNS} characters")
+        left_out.append(f"{crowded} pages with more than {MOST_SIGNS:,} characters")
     return pages, left_out
 
 
@@ -107,14 +108,14 @@ class _Sign(NamedTuple):
     place: int
 
 
-def _words(text_page: Any) -> tuple[list[Word], list[str], int]:
+def _words(text_page: Any) -> tuple[list[PageWord], list[str], int]:
     """Return the words of a page, texts in other directions, and the quarter turns of most signs."""
     import pypdfium2.raw as pdfium
 
     signs = [_sign(pdfium, text_page, place) for place in range(text_page.count_chars())]
     turns = Counter(sign.turn for sign in signs if sign and sign.text.strip())
     turn = max(turns, key=lambda turn: turns[turn], default=0)
-    words: list[Word] = []
+    words: list[PageWord] = []
     aside = ""
     word: list[_Sign] = []
     for sign in [*signs, None]:
@@ -157,20 +158,20 @@ def _is_apart(before: tuple[float, float, float, float], box: tuple[float, float
     return max(box[0] - before[1], before[0] - box[1]) > 0.3 * size
 
 
-def _word(pdfium: Any, text_page: Any, signs: Sequence[_Sign]) -> Word:
+def _word(pdfium: Any, text_page: Any, signs: Sequence[_Sign]) -> PageWord:
     name = ctypes.create_string_buffer(80)
     pdfium.FPDFText_GetFontInfo(text_page, signs[0].place, name, 80, None)
     is_bold = _BOLD.search(name.value.decode("latin-1")) is not None
     boxes = [sign.box for sign in signs]
     lefts, rights, bottoms, tops = zip(*boxes, strict=True)
-    return Word("".join(sign.text for sign in signs), min(lefts), max(rights), min(bottoms), max(tops), is_bold)
+    return PageWord("".join(sign.text for sign in signs), min(lefts), max(rights), min(bottoms), max(tops), is_bold)
 
 
 def _rules(page: Any, turn: int) -> Iterator[Rule]:
     """Yield the straight lines and the sides of rectangles that are drawn on a page."""
     import pypdfium2.raw as pdfium
 
-    for drawn in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=4):
+    for drawn in islice(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=4), 10 * MOST_RULES):
         fill, stroke = ctypes.c_int(), ctypes.c_int()
         pdfium.FPDFPath_GetDrawMode(drawn, fill, stroke)
         if not fill.value and not stroke.value:
@@ -186,7 +187,8 @@ def _rules(page: Any, turn: int) -> Iterator[Rule]:
             segment = pdfium.FPDFPath_GetPathSegment(drawn, number)
             x, y = ctypes.c_float(), ctypes.c_float()
             pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-            place = _turned(*matrix.on_point(x.value, y.value), turn)
+            across, up = matrix.on_point(x.value, y.value)
+            place = _turned(across, up, turn)
             kind = pdfium.FPDFPathSegment_GetType(segment)
             if kind == pdfium.FPDF_SEGMENT_MOVETO:
                 first = place
@@ -202,26 +204,28 @@ def _rules(page: Any, turn: int) -> Iterator[Rule]:
                 yield Rule((x0 + x1) / 2, min(y0, y1), max(y0, y1), True)
 
 
-def _leave_out_frames(pages: Sequence[_Page]) -> None:
+def _leave_out_frames(pages: Sequence[_PdfPage]) -> None:
     """Remove the lines that pages have at their edges again and again, and the numbers of pages."""
     edges = [_edges(page) for page in pages]
     counts = Counter(text for lines in edges for text in {_edge(line) for line in lines})
     least = min(_REPEATED, max(2, len(pages)))
     for page, lines in zip(pages, edges, strict=True):
-        frame = [line for line in lines if counts[_edge(line)] >= least or re.fullmatch(r"[-–— ]*\d{1,4}[-–— ]*", line.text)]
+        frame = [
+            line for line in lines if counts[_edge(line)] >= least or re.fullmatch(r"[-–— ]*\d{1,4}[-–— ]*", line.text)
+        ]
         for column in page.columns:
             column[:] = [line for line in column if line not in frame]
         page.columns[:] = [column for column in page.columns if column]
 
 
-def _edge(line: Line) -> str:
+def _edge(line: PageLine) -> str:
     return re.sub(r"\d+", "#", line.text)
 
 
-def _edges(page: _Page) -> list[Line]:
+def _edges(page: _PdfPage) -> list[PageLine]:
     """Return the lines at the top and at the bottom of a page that are set off from the rest."""
     lines = sorted((line for column in page.columns for line in column), key=lambda line: -line.top)
-    edges: list[Line] = []
+    edges: list[PageLine] = []
     for ordered in (lines, lines[::-1]):
         for number, (line, following) in enumerate(zip(ordered[:_EDGE], ordered[1:], strict=False), 1):
             if line.table:
@@ -237,7 +241,7 @@ class _Paragraph(NamedTuple):
     is_full: bool  # its last line goes to the end of its column
 
 
-def _blocks(pages: Sequence[_Page]) -> list[Block]:
+def _blocks(pages: Sequence[_PdfPage]) -> list[Block]:
     lines = [line for page in pages for column in page.columns for line in column if not line.table]
     sizes = sum((page.sizes for page in pages), Counter[float]())
     usual = max(sizes, key=lambda size: sizes[size], default=10.0)
@@ -259,7 +263,12 @@ def _add(paragraphs: list[_Paragraph], new: _Paragraph) -> None:
         text = new.block.text
         goes_on = text[:1].islower() or (last.is_full and text[:1].isalnum() and last.block.kind == "text")
         goes_on = goes_on or len(last.block.text) > _LONG
-        if goes_on and new.block.kind == "text" and not _SENTENCE_END.search(last.block.text) and not _CAPTION.match(text):
+        if (
+            goes_on
+            and new.block.kind == "text"
+            and not _SENTENCE_END.search(last.block.text)
+            and not _CAPTION.match(text)
+        ):
             block: Block = last.block._replace(text=joined(last.block.text, text))
             paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
             return
@@ -293,11 +302,11 @@ class _Style(NamedTuple):
     usual: float  # size of letters
     levels: dict[int, int]  # of headings, by the size of their letters
 
-    def size_of(self, line: Line) -> int:
+    def size_of(self, line: PageLine) -> int:
         """The size of larger letters; 0 for the usual ones."""
         return round(line.size) if line.size > _LARGER * self.usual else 0
 
-    def level_of(self, lines: Sequence[Line], text: str) -> int:
+    def level_of(self, lines: Sequence[PageLine], text: str) -> int:
         """The level of lines as a heading; 0: they are none."""
         marker = text.split(" ")[0]
         is_bullet = MARKER.fullmatch(marker) is not None and not marker[-1:].isalnum() and marker[-1:] != "."
@@ -309,7 +318,7 @@ class _Style(NamedTuple):
         return min(len(self.levels) + 1, 6) if is_bold and lines[0].size > 0.9 * self.usual else 0
 
 
-def _paragraphs(lines: Sequence[Line], page: int, style: _Style) -> Iterator[_Paragraph]:
+def _paragraphs(lines: Sequence[PageLine], page: int, style: _Style) -> Iterator[_Paragraph]:
     """Yield the paragraphs, items, headings and tables of a column."""
     plain = [line for line in lines if not line.table]
     left, right = min((line.left for line in plain), default=0.0), max((line.right for line in plain), default=0.0)
@@ -317,7 +326,7 @@ def _paragraphs(lines: Sequence[Line], page: int, style: _Style) -> Iterator[_Pa
                   if not above.table and not below.table)  # fmt: skip
     # single lines of lists and headings are far from one another, too; twice the size is the distance of paragraphs
     pitch = min(max(gaps[len(gaps) // 3] if gaps else 0.0, style.usual), 1.6 * style.usual)
-    part: list[Line] = []
+    part: list[PageLine] = []
     is_first = True
     for line in [*lines, None]:
         if part and (line is None or line.table or _begins(part, line, left, right, pitch, style)):
@@ -328,7 +337,9 @@ def _paragraphs(lines: Sequence[Line], page: int, style: _Style) -> Iterator[_Pa
             block: Block = Heading(text, level, page=page)
             if not level:
                 is_item = starts_item(part[0])
-                block = TextBlock(_BULLET.sub("", text) if is_item else text, page=page, kind="item" if is_item else "text")
+                block = TextBlock(
+                    _BULLET.sub("", text) if is_item else text, page=page, kind="item" if is_item else "text"
+                )
             yield _Paragraph(block, is_first, part[-1].right > right - 0.15 * (right - left) and len(part) > 0)
             part, is_first = [], False
         if line is not None and line.table:
@@ -338,7 +349,7 @@ def _paragraphs(lines: Sequence[Line], page: int, style: _Style) -> Iterator[_Pa
             part.append(line)
 
 
-def _begins(part: Sequence[Line], line: Line, left: float, right: float, pitch: float, style: _Style) -> bool:
+def _begins(part: Sequence[PageLine], line: PageLine, left: float, right: float, pitch: float, style: _Style) -> bool:
     """Return True if a line is the first of a block."""
     before, size = part[-1], line.size
     gap = before.middle - line.middle
@@ -356,4 +367,3 @@ def _begins(part: Sequence[Line], line: Line, left: float, right: float, pitch: 
         return line.left <= part[0].left + 1 and is_ended
     is_indented = line.left > before.left + 0.8 * size and before.left < left + 2 * size
     return is_ended and (is_indented or (before.right < right - 0.3 * (right - left) and not line.text[:1].islower()))
-

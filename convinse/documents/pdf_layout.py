@@ -19,6 +19,7 @@ _WRAPPED = 15  # characters of the longest line of a column whose lines are cut 
 _LONGEST_RULED = 250  # characters of a cell of a ruled table, in the mean
 _NEAR = 3.0  # points between ruled lines that meet, and between the two of a double line
 _MOST_CELLS = 20_000  # of a ruled table
+_MOST_TOGETHER = 2_000  # words at one height; more are none of a page that people read
 _DEEPEST = 8  # columns within columns
 MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]")  # of an item of a list
 _NUMBER = re.compile(r"[-+−±(<>~]*[$€£¥]?\d[\d.,:/ '%°–-]*\)?[%€$£]?|[-–—]")
@@ -38,7 +39,7 @@ class Rule(NamedTuple):
     is_upright: bool
 
 
-class Word(NamedTuple):
+class PageWord(NamedTuple):
     """A word with its box, or a table, which has its place among the words."""
 
     text: str
@@ -60,12 +61,12 @@ class Word(NamedTuple):
         return (self.top + self.bottom) / 2
 
 
-Line = Word  # a line has the words of all of it as its text
+PageLine = PageWord  # a line has the words of all of it as its text
 
 
-def reading_order(words: Sequence[Word], rules: Sequence[Rule]) -> list[list[Line]]:
+def reading_order(words: Sequence[PageWord], rules: Sequence[Rule]) -> list[list[PageLine]]:
     """Return the columns of a page in reading order, with the lines of each; a table is a line of its own."""
-    columns: list[list[Line]] = []
+    columns: list[list[PageLine]] = []
     _cut([*_with_tables(words, rules)], columns, 0)
     return columns
 
@@ -77,21 +78,24 @@ def joined(first: str, second: str) -> str:
     return f"{first} {second}".strip()
 
 
-def starts_item(line: Line) -> bool:
+def starts_item(line: PageLine) -> bool:
     """Return True if a line begins with the sign or the number of an item of a list."""
     marker, _, text = line.text.partition(" ")
     return text != "" and MARKER.fullmatch(marker) is not None
 
 
-def lines_of(words: Sequence[Word]) -> list[Line]:
+def lines_of(words: Sequence[PageWord]) -> list[PageLine]:
     """Return the lines of words of one column, from the top."""
     return [line for band in _bands(words) for line in _lines_within(band)]
 
 
-def _lines_within(band: Sequence[Word]) -> Iterator[Line]:
+def _lines_within(band: Sequence[PageWord]) -> Iterator[PageLine]:
     """Yield the lines of words at one height: one, if none of them is a table and none stands below another."""
     rest = list(band)
     while rest:
+        if len(rest) > _MOST_TOGETHER:
+            yield from rest
+            return
         tallest = max(rest, key=lambda word: (word.table is None, len(word.text)))
         chosen = [word for word in rest if word is tallest or (not word.table and not tallest.table and (
             abs(word.middle - tallest.middle) < 0.6 * max(word.size, tallest.size)))]  # fmt: skip
@@ -99,22 +103,22 @@ def _lines_within(band: Sequence[Word]) -> Iterator[Line]:
         rest = [word for word in rest if id(word) not in taken]
         is_leftwards = 2 * sum("\u0590" <= word.text[:1] <= "\u08ff" for word in chosen) > len(chosen)
         chosen.sort(key=lambda word: -word.right if is_leftwards else word.left)
-        yield Line(
+        yield PageLine(
             " ".join(word.text for word in chosen), min(word.left for word in chosen), max(word.right for word in chosen),
             tallest.bottom, tallest.top, all(word.is_bold for word in chosen), tallest.table,
         )  # fmt: skip
 
 
-def _text_of(words: Sequence[Word]) -> str:
+def _text_of(words: Sequence[PageWord]) -> str:
     text = ""
     for line in lines_of(words):
         text = joined(text, line.text)
     return text
 
 
-def _bands(words: Sequence[Word]) -> list[list[Word]]:
+def _bands(words: Sequence[PageWord]) -> list[list[PageWord]]:
     """Return words by height: those of a band overlap, and no word is in two of them."""
-    bands: list[list[Word]] = []
+    bands: list[list[PageWord]] = []
     floor = 0.0
     for word in sorted(words, key=lambda word: -word.middle):
         half = (0.5 if word.table else 0.3) * word.size  # letters of close lines overlap, their middles do not
@@ -127,7 +131,7 @@ def _bands(words: Sequence[Word]) -> list[list[Word]]:
     return bands
 
 
-def _gaps(bands: Sequence[Sequence[Word]]) -> list[tuple[float, float]]:
+def _gaps(bands: Sequence[Sequence[PageWord]]) -> list[tuple[float, float]]:
     """Return the free stripes between the words of all bands, from the left."""
     words = sorted((word for band in bands for word in band), key=lambda word: word.left)
     least = _GUTTER * median(word.size for word in words if not word.table or len(words) < 3)
@@ -139,7 +143,7 @@ def _gaps(bands: Sequence[Sequence[Word]]) -> list[tuple[float, float]]:
     return gaps
 
 
-def _cut(words: Sequence[Word], columns: list[list[Line]], depth: int) -> None:
+def _cut(words: Sequence[PageWord], columns: list[list[PageLine]], depth: int) -> None:
     """Add the columns of a part of a page."""
     bands = _bands(words)
     if depth < _DEEPEST and (found := _columns(bands, depth, with_tables=False)):
@@ -166,7 +170,7 @@ def _cut(words: Sequence[Word], columns: list[list[Line]], depth: int) -> None:
         place = end
 
 
-def _end_of_run(bands: Sequence[Sequence[Word]], first: int) -> int:
+def _end_of_run(bands: Sequence[Sequence[PageWord]], first: int) -> int:
     """Return the end of the bands from one on that have free stripes in common."""
     gaps = _gaps(bands[first : first + 1])
     end = first + 1
@@ -174,16 +178,25 @@ def _end_of_run(bands: Sequence[Sequence[Word]], first: int) -> int:
         return end
     steps: list[float] = []
     while end < len(bands):
-        own, both = _gaps(bands[end : end + 1]), _gaps([*_outlines(bands[first:end]), bands[end]])
+        inner, both = _gaps(bands[end : end + 1]), _gaps([*_outlines(bands[first:end]), bands[end]])
         step = bands[end - 1][-1].middle - bands[end][0].middle
-        is_within = any(start < free[1] and free[0] < stop for start, stop in own for free in both)
+        is_within = any(start < free[1] and free[0] < stop for start, stop in inner for free in both)
         left, right = min(word.left for word in bands[end]), max(word.right for word in bands[end])
         edges = [-1e9, *(edge for gap in gaps for edge in gap), 1e9]
-        around = next(((start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True) if start < right and left < stop), None)
+        around = next(
+            (
+                (start, stop)
+                for start, stop in zip(edges[::2], edges[1::2], strict=True)
+                if start < right and left < stop
+            ),
+            None,
+        )
         size = max(word.size for word in bands[end])
         is_line_of_prose = around is not None and right - left > 15 * size and step < 4 * size
         usual = median(steps) if steps else 2.5 * size
-        if not both or not (is_within or (not own and step < _FAR * usual and len(both) >= len(gaps)) or is_line_of_prose):
+        if not both or not (
+            is_within or (not inner and step < _FAR * usual and len(both) >= len(gaps)) or is_line_of_prose
+        ):
             break
         if is_within and step > 2.2 * usual and not is_line_of_prose:
             break
@@ -192,11 +205,11 @@ def _end_of_run(bands: Sequence[Sequence[Word]], first: int) -> int:
     return end
 
 
-def _outlines(bands: Sequence[Sequence[Word]]) -> Sequence[Sequence[Word]]:
+def _outlines(bands: Sequence[Sequence[PageWord]]) -> Sequence[Sequence[PageWord]]:
     return bands
 
 
-def _columns(bands: Sequence[Sequence[Word]], depth: int, with_tables: bool = True) -> list[list[Line]] | None:
+def _columns(bands: Sequence[Sequence[PageWord]], depth: int, with_tables: bool = True) -> list[list[PageLine]] | None:
     """Return the columns, or the table, of bands with free stripes in common; None: they are lines of one column."""
     gaps = _gaps(bands) if bands else []
     if not gaps and not with_tables:
@@ -233,30 +246,32 @@ def _columns(bands: Sequence[Sequence[Word]], depth: int, with_tables: bool = Tr
         if median(map(len, cells)) <= _LONGEST_CELL / 2 or len(bands) < 3:
             return None
         borders = cuts
-    columns: list[list[Line]] = []
+    columns: list[list[PageLine]] = []
     for low, high in _pairs([-1e9, *borders, 1e9]):
         _cut([word for word in words if low < word.left < high], columns, depth + 1)
     return columns
 
 
-def _are_markers(words: Sequence[Word]) -> bool:
+def _are_markers(words: Sequence[PageWord]) -> bool:
     """Return True for the signs before items; fonts of signs have letters for them."""
     texts = {word.text for word in words}
-    return all(map(MARKER.fullmatch, texts)) or (len(texts) == 1 < len(words) - 1 and len(word := texts.pop()) == 1 and word.isalpha())
+    return all(map(MARKER.fullmatch, texts)) or (
+        len(texts) == 1 < len(words) - 1 and len(word := texts.pop()) == 1 and word.isalpha()
+    )
 
 
 def _pairs(borders: Sequence[_T]) -> Iterator[tuple[_T, _T]]:
     return zip(borders, borders[1:], strict=False)
 
 
-def _goes_on(before: Line, line: Line, right: float) -> bool:
+def _goes_on(before: PageLine, line: PageLine, right: float) -> bool:
     """Return True if a line begins within a sentence, and its first word has no room in the line before."""
     word = line.text.split(" ")[0]
     room = right - before.right - (line.right - line.left) * len(word) / len(line.text)
     return room < 0.3 * line.size and word[0].isalpha() and word[0] == word[0].lower()
 
 
-def _is_prose(lines: Sequence[Line]) -> bool:
+def _is_prose(lines: Sequence[PageLine]) -> bool:
     """Return True for a column of prose or of a list."""
     if any(line.table for line in lines):
         return True
@@ -267,7 +282,7 @@ def _is_prose(lines: Sequence[Line]) -> bool:
     return 2 * items > len(lines) > 1 or (is_wordy and going + items >= 0.4 * (len(lines) - 1) > 0)
 
 
-def _follows_rows(lines: Sequence[Line], starts: Sequence[float]) -> bool:
+def _follows_rows(lines: Sequence[PageLine], starts: Sequence[float]) -> bool:
     """Return True if sentences of a column begin where rows of other columns do: it is a column of descriptions."""
     right = max(line.right for line in lines)
     beside = [(before, line) for before, line in zip(lines, lines[1:], strict=False)
@@ -275,7 +290,7 @@ def _follows_rows(lines: Sequence[Line], starts: Sequence[float]) -> bool:
     return bool(beside) and sum(_goes_on(before, line, right) for before, line in beside) < 0.34 * len(beside)
 
 
-def _table(bands: Sequence[Sequence[Word]], cuts: Sequence[float]) -> Line | None:
+def _table(bands: Sequence[Sequence[PageWord]], cuts: Sequence[float]) -> PageLine | None:
     """Return the rows of words in aligned columns; None if they are no table."""
     rows: list[list[str]] = []
     merged: dict[tuple[int, int], tuple[int, int]] = {}
@@ -314,9 +329,9 @@ def _table(bands: Sequence[Sequence[Word]], cuts: Sequence[float]) -> Line | Non
     return _placed(TableBlock(rows, merged), [word for band in bands for word in band])
 
 
-def _phrases(band: Sequence[Word]) -> Iterator[list[Word]]:
+def _phrases(band: Sequence[PageWord]) -> Iterator[list[PageWord]]:
     """Yield the words of a line that stand together."""
-    phrase: list[Word] = []
+    phrase: list[PageWord] = []
     for word in sorted(band, key=lambda word: word.left):
         if phrase and word.left - phrase[-1].right >= _GUTTER * word.size:
             yield phrase
@@ -338,7 +353,7 @@ def _continues(above: Sequence[str], texts: Sequence[str], longest: Sequence[int
     return True
 
 
-def _is_head(names: Sequence[Sequence[Word]], line: Line) -> bool:
+def _is_head(names: Sequence[Sequence[PageWord]], line: PageLine) -> bool:
     """Return True if words above a table are the names of its columns, though they do not stand above their own."""
     if line.table is None or len(names) != len(line.table.rows[0]):
         return False
@@ -346,7 +361,7 @@ def _is_head(names: Sequence[Sequence[Word]], line: Line) -> bool:
     return word.middle - line.top < 2 * word.size and word.left < line.right and names[-1][-1].right > line.left
 
 
-def _with_head(names: Sequence[Sequence[Word]], line: Line) -> Line:
+def _with_head(names: Sequence[Sequence[PageWord]], line: PageLine) -> PageLine:
     table = line.table
     if table is None:
         return line
@@ -355,14 +370,14 @@ def _with_head(names: Sequence[Sequence[Word]], line: Line) -> Line:
     return line._replace(top=names[0][0].top, table=table._replace(rows=[head, *table.rows], merged=moved))
 
 
-def _placed(table: TableBlock, words: Sequence[Word]) -> Line:
-    return Line(
+def _placed(table: TableBlock, words: Sequence[PageWord]) -> PageLine:
+    return PageLine(
         "", min(word.left for word in words), max(word.right for word in words),
         min(word.bottom for word in words), max(word.top for word in words), False, table,
     )  # fmt: skip
 
 
-def _with_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Word]:
+def _with_tables(words: Sequence[PageWord], rules: Sequence[Rule]) -> list[PageWord]:
     """Return words with ruled tables in place of the words within these; of tables in cells the inner ones first."""
     rest = list(words)
     for level, upright in _grids(rules):
@@ -370,14 +385,16 @@ def _with_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Word]:
         ys = _steps([*(rule.place for rule in level), *_ends(upright)])[::-1]
         if len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > _MOST_CELLS:
             continue
-        inside = [word for word in rest if xs[0] < (word.left + word.right) / 2 < xs[-1] and ys[-1] < word.middle < ys[0]]
+        inside = [
+            word for word in rest if xs[0] < (word.left + word.right) / 2 < xs[-1] and ys[-1] < word.middle < ys[0]
+        ]
         level = [*level, *_between_rows(inside, xs, ys)]
         ys = _steps([*(rule.place for rule in level), *_ends(upright)])[::-1]
         table = _ruled(inside, level, upright, xs, ys)
         if table is not None:
             within = {id(word) for word in inside}
             rest = [word for word in rest if id(word) not in within]
-            rest.append(Word("", xs[0], xs[-1], ys[-1], ys[0], False, table))
+            rest.append(PageWord("", xs[0], xs[-1], ys[-1], ys[0], False, table))
             rest += [word for word in inside if word.table]
     return rest
 
@@ -398,7 +415,9 @@ def _grids(rules: Sequence[Rule]) -> list[tuple[list[Rule], list[Rule]]]:
                and upright.start - _NEAR <= rule.place <= upright.end + _NEAR}  # fmt: skip
         touched = [grid for grid in grids if any(level[place] in grid[0] for place in met)]
         grids = [grid for grid in grids if grid not in touched]
-        levels = {rule: None for rule in [*(level[place] for place in sorted(met)), *(rule for grid in touched for rule in grid[0])]}
+        levels = dict.fromkeys(
+            [*(level[place] for place in sorted(met)), *(rule for grid in touched for rule in grid[0])]
+        )
         grids.append(([*levels], [*(rule for grid in touched for rule in grid[1]), upright]))
     return sorted((grid for grid in grids if grid[0]), key=lambda grid: max(_ends(grid[0])) - min(_ends(grid[0])))
 
@@ -416,11 +435,13 @@ def _steps(places: Sequence[float]) -> list[float]:
     return steps
 
 
-def _between_rows(words: Sequence[Word], xs: Sequence[float], ys: Sequence[float]) -> Iterator[Rule]:
-    """Yield lines that nobody has ruled, between rows of numbers."""
+def _between_rows(words: Sequence[PageWord], xs: Sequence[float], ys: Sequence[float]) -> Iterator[Rule]:
+    """Yield lines between rows of numbers, where none are drawn."""
     for top, bottom in _pairs(ys):
         band = [word for word in words if bottom < word.middle < top and not word.table]
-        cells = [lines_of([word for word in band if low < (word.left + word.right) / 2 < high]) for low, high in _pairs(xs)]
+        cells = [
+            lines_of([word for word in band if low < (word.left + word.right) / 2 < high]) for low, high in _pairs(xs)
+        ]
         most = max(map(len, cells), default=0)
         whole = [column for column, lines in enumerate(cells) if len(lines) == most]
         numbers = sum(all(_NUMBER.fullmatch(line.text) for line in cells[column]) for column in whole)
@@ -431,7 +452,9 @@ def _between_rows(words: Sequence[Word], xs: Sequence[float], ys: Sequence[float
                 yield Rule((above.middle + below.middle) / 2, xs[column] + 1, xs[column + 1] - 1, False)
 
 
-def _ruled(words: Sequence[Word], level: Sequence[Rule], upright: Sequence[Rule], xs: Sequence[float], ys: Sequence[float]) -> TableBlock | None:
+def _ruled(
+    words: Sequence[PageWord], level: Sequence[Rule], upright: Sequence[Rule], xs: Sequence[float], ys: Sequence[float]
+) -> TableBlock | None:
     """Return the table of a grid; cells without a ruled line between them are one."""
     origin: dict[tuple[int, int], tuple[int, int]] = {}
     for row, (top, bottom) in enumerate(_pairs(ys)):
@@ -444,7 +467,7 @@ def _ruled(words: Sequence[Word], level: Sequence[Rule], upright: Sequence[Rule]
                 first, second = min(before, place), max(before, place)
                 for other in [other for other, start in origin.items() if start == second] if first != second else ():
                     origin[other] = first
-    cells: dict[tuple[int, int], list[Word]] = defaultdict(list)
+    cells: dict[tuple[int, int], list[PageWord]] = defaultdict(list)
     for word in words:
         row = sum(step > word.middle for step in ys) - 1
         column = sum(step < (word.left + word.right) / 2 for step in xs) - 1
@@ -454,11 +477,21 @@ def _ruled(words: Sequence[Word], level: Sequence[Rule], upright: Sequence[Rule]
     if sum(map(len, texts.values())) > _LONGEST_RULED * len(texts):
         return None  # boxes around text
     # a row or a column of which every cell goes on from the one before it is part of that
-    shown_rows = [row for row in range(len(ys) - 1) if any(origin[(row, column)][0] == row and origin[(row, column)] in texts for column in range(len(xs) - 1))]
-    shown_columns = [column for column in range(len(xs) - 1) if any(origin[(row, column)][1] == column and origin[(row, column)] in texts for row in range(len(ys) - 1))]
+    shown_rows = [
+        row
+        for row in range(len(ys) - 1)
+        if any(origin[(row, column)][0] == row and origin[(row, column)] in texts for column in range(len(xs) - 1))
+    ]
+    shown_columns = [
+        column
+        for column in range(len(xs) - 1)
+        if any(origin[(row, column)][1] == column and origin[(row, column)] in texts for row in range(len(ys) - 1))
+    ]
     if len(shown_rows) < 2 or len(shown_columns) < 2:
         return None
-    rows, merged, first_places = [], {}, {}
+    rows: list[list[str]] = []
+    merged: dict[tuple[int, int], tuple[int, int]] = {}
+    first_places: dict[tuple[int, int], tuple[int, int]] = {}
     for number, row in enumerate(shown_rows):
         rows.append([texts.get(origin[(row, column)], "") for column in shown_columns])
         for position, column in enumerate(shown_columns):

@@ -7,7 +7,7 @@ from convinse.documents import pdf
 from convinse.documents.model import Heading, TableBlock
 from convinse.documents.pdf import read_pdf
 from convinse.support.errors import DataError
-from drawn_pdf import file_of, pdf_of
+from drawn_pdf import file_of, locked_pdf, pdf_of
 
 
 def as_case(block):
@@ -16,7 +16,11 @@ def as_case(block):
     if isinstance(block, TableBlock):
         case = {"table": [list(row) for row in block.rows]}
         case |= {"caption": block.caption} if block.caption else {}
-        return case | ({"merged": [[list(part), list(first)] for part, first in sorted(block.merged.items())]} if block.merged else {})
+        return case | (
+            {"merged": [[list(part), list(first)] for part, first in sorted(block.merged.items())]}
+            if block.merged
+            else {}
+        )
     return {"item": block.text} if block.kind == "item" else block.text
 
 
@@ -28,7 +32,9 @@ def test_pages_are_read_as_people_see_them(case):
 
 
 def test_blocks_have_the_page_on_which_they_begin():
-    document = read_pdf(pdf_of(["The gate opens at 7.", "# Hours\n\nIt closes at 9.\n\nA    B    C\nd    e    f\ng    h    i"]))
+    document = read_pdf(
+        pdf_of(["The gate opens at 7.", "# Hours\n\nIt closes at 9.\n\nA    B    C\nd    e    f\ng    h    i"])
+    )
     assert [(type(block).__name__, block.page) for block in document.blocks] == [
         ("TextBlock", 1), ("Heading", 2), ("TextBlock", 2), ("TableBlock", 2),
     ]  # fmt: skip
@@ -40,15 +46,10 @@ def test_the_title_is_that_of_the_file():
     assert read_pdf(pdf_of(["Ships."], extra=["<</Title(Untitled)>>"], trailer="/Info 7 0 R")).title == ""
 
 
-def locked():
-    crypt = f"<</Filter/Standard/V 1/R 2/P -4/O<{'ab' * 32}>/U<{'cd' * 32}>>>"
-    return pdf_of(["Ships."], extra=[crypt], trailer="/Encrypt 7 0 R/ID[<00><00>]")
-
-
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (locked, "needs a password"),
+        (locked_pdf, "needs a password"),
         (lambda: b"%PDF-1.7 broken", "cannot be read"),
         (lambda: pdf_of(["Ships."])[:200], "cannot be read"),
         (lambda: pdf_of(["", ""]), "has no text; is it a scan"),
