@@ -134,7 +134,7 @@ def _bands(words: Sequence[PageWord]) -> list[list[PageWord]]:
 def _gaps(bands: Sequence[Sequence[PageWord]]) -> list[tuple[float, float]]:
     """Return the free stripes between the words of all bands, from the left."""
     words = sorted((word for band in bands for word in band), key=lambda word: word.left)
-    least = _GUTTER * median(word.size for word in words if not word.table or len(words) < 3)
+    least = _GUTTER * median([word.size for word in words if not word.table] or [10.0])
     gaps, end = [], words[0].right
     for word in words:
         if word.left - end >= least:
