@@ -5,8 +5,8 @@ import re
 _WIDTH, _HEIGHT, _SIZE = 6, 12, 10  # of a sign of Courier at 10 points, and of a line
 
 
-def pdf_of(pages, rotate=0, turn="1 0 0 1 0 0", extra=(), trailer=""):
-    """A file of pages; `turn` is the matrix of all that is drawn, `extra` are further objects.
+def pdf_of(pages, rotate=0, turn="1 0 0 1 0 0", height=_HEIGHT, extra=(), trailer=""):
+    """A file of pages; `turn` is the matrix of all that is drawn, `height` that of a line, `extra` are further objects.
 
     A line that begins with `# ` or `## ` is larger, with `* ` bold.
     """
@@ -18,7 +18,7 @@ def pdf_of(pages, rotate=0, turn="1 0 0 1 0 0", extra=(), trailer=""):
         "<</Type/Font/Subtype/Type1/BaseFont/Courier-Bold/Encoding/WinAnsiEncoding>>",
     ]
     for number, page in enumerate(pages):
-        drawn = f"q {turn} cm {_drawn(page)} Q"
+        drawn = f"q {turn} cm {_drawn(page, height)} Q"
         objects.append(
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Rotate {rotate}/Contents {6 + 2 * number} 0 R"
             "/Resources<</Font<</F1 3 0 R/F2 4 0 R>>>>>>"
@@ -45,10 +45,10 @@ def locked_pdf():
     return pdf_of(["Ships."], extra=[crypt], trailer="/Encrypt 7 0 R/ID[<00><00>]")
 
 
-def _drawn(page):
+def _drawn(page, height):
     parts = []
     for number, line in enumerate(page.splitlines()):
-        base = 740 - _HEIGHT * number
+        base = 740 - height * number
         font, size = "F1", _SIZE
         if mark := re.match(r"(#+|\*) ", line):
             font, size = ("F2", _SIZE) if mark[1] == "*" else ("F1", 20 - 4 * len(mark[1]))
@@ -56,7 +56,7 @@ def _drawn(page):
         for rule in re.finditer(r"[-+]{3,}", line):
             parts.append(_rule(rule.start(), rule.end() - 1, base, base))
         for place in (found.start() for found in re.finditer(r"[|+]", line)):
-            parts.append(_rule(place, place, base - _HEIGHT / 2, base + _HEIGHT / 2))
+            parts.append(_rule(place, place, base - height / 2, base + height / 2))
         for words in re.finditer(r"\S+(?: \S+)*", re.sub(r"[-+]{3,}|[|]", lambda rule: " " * len(rule[0]), line)):
             text = re.sub(r"([()\\])", r"\\\1", words[0])
             parts.append(f"BT /{font} {size} Tf {40 + _WIDTH * words.start()} {base - 3} Td ({text}) Tj ET")

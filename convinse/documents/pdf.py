@@ -273,7 +273,7 @@ def _add(paragraphs: list[_Paragraph], new: _Paragraph) -> None:
             paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
             return
     if last is not None and isinstance(new.block, TableBlock):
-        if isinstance(last.block, TableBlock) and (whole := _whole(last.block, new.block)):
+        if isinstance(last.block, TableBlock) and new.is_first and (whole := _whole(last.block, new.block)):
             paragraphs[-1] = last._replace(block=whole)
             return
         if isinstance(last.block, TextBlock) and last.block.page == new.block.page and _CAPTION.match(last.block.text):
@@ -290,12 +290,12 @@ def _whole(first: TableBlock, second: TableBlock) -> TableBlock | None:
         if list(above) != list(below):
             break
         same += 1
-    if not same or first.page == second.page:
+    if not same:
         return None
     moved = len(first.rows) - same
     merged = {(row + moved, column): (place[0] + moved, place[1])
               for (row, column), place in second.merged.items() if place[0] >= same}  # fmt: skip
-    return first._replace(rows=[*first.rows, *second.rows[same:]], merged={**first.merged, **merged}, page=second.page)
+    return first._replace(rows=[*first.rows, *second.rows[same:]], merged={**first.merged, **merged})
 
 
 class _Style(NamedTuple):

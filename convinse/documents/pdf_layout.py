@@ -178,7 +178,7 @@ def _end_of_run(bands: Sequence[Sequence[PageWord]], first: int) -> int:
         return end
     steps: list[float] = []
     while end < len(bands):
-        inner, both = _gaps(bands[end : end + 1]), _gaps([*_outlines(bands[first:end]), bands[end]])
+        inner, both = _gaps(bands[end : end + 1]), _gaps(bands[first : end + 1])
         step = bands[end - 1][-1].middle - bands[end][0].middle
         is_within = any(start < free[1] and free[0] < stop for start, stop in inner for free in both)
         left, right = min(word.left for word in bands[end]), max(word.right for word in bands[end])
@@ -205,10 +205,6 @@ def _end_of_run(bands: Sequence[Sequence[PageWord]], first: int) -> int:
     return end
 
 
-def _outlines(bands: Sequence[Sequence[PageWord]]) -> Sequence[Sequence[PageWord]]:
-    return bands
-
-
 def _columns(bands: Sequence[Sequence[PageWord]], depth: int, with_tables: bool = True) -> list[list[PageLine]] | None:
     """Return the columns, or the table, of bands with free stripes in common; None: they are lines of one column."""
     gaps = _gaps(bands) if bands else []
@@ -229,7 +225,9 @@ def _columns(bands: Sequence[Sequence[PageWord]], depth: int, with_tables: bool 
     lines = [lines_of(part) for part in parts]
     is_prose = [_is_prose(part) for part in lines]
     starts = [line.middle for part, prose in zip(lines, is_prose, strict=True) if not prose for line in part]
-    is_apart = [prose and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
+    short = [word for part, prose in zip(parts, is_prose, strict=True) if not prose for word in part]
+    is_by_band = _has_rows_in_bands(bands[spanning:], short)
+    is_apart = [prose and not is_by_band and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
     if not with_tables:  # the widest stripe between two columns of prose
         prose = [place for place, part in enumerate(lines)
                  if is_apart[place] or (is_prose[place] and len(part) > 3 * len(starts))]  # fmt: skip
@@ -288,6 +286,18 @@ def _follows_rows(lines: Sequence[PageLine], starts: Sequence[float]) -> bool:
     beside = [(before, line) for before, line in zip(lines, lines[1:], strict=False)
               if any(abs(start - line.middle) < 0.3 * line.size for start in starts)]  # fmt: skip
     return bool(beside) and sum(_goes_on(before, line, right) for before, line in beside) < 0.34 * len(beside)
+
+
+def _has_rows_in_bands(bands: Sequence[Sequence[PageWord]], short: Sequence[PageWord]) -> bool:
+    """Return True if short cells stand beside the middle of others with several lines."""
+    places = {id(word) for word in short}
+    heights = []
+    for band in bands:
+        beside = [word for word in band if id(word) in places]
+        if len(beside) < 1 or max(word.middle for word in beside) - min(word.middle for word in beside) > 0.5 * beside[0].size:
+            return False
+        heights.append(max(word.top for word in band) - min(word.bottom for word in band) > 1.5 * beside[0].size)
+    return len(bands) > 2 and any(heights)
 
 
 def _table(bands: Sequence[Sequence[PageWord]], cuts: Sequence[float]) -> PageLine | None:

@@ -26,7 +26,7 @@ def as_case(block):
 
 @each_case("pdf")
 def test_pages_are_read_as_people_see_them(case):
-    document = read_pdf(pdf_of(case["pages"], case.get("rotate", 0), case.get("turn", "1 0 0 1 0 0")))
+    document = read_pdf(pdf_of(case["pages"], case.get("rotate", 0), case.get("turn", "1 0 0 1 0 0"), case.get("height", 12)))
     assert [as_case(block) for block in document.blocks] == case["blocks"]
     assert list(document.left_out) == case.get("left_out", [])
 
