@@ -15,6 +15,7 @@ _GUTTER = 0.8  # between columns, at least: the blanks of justified prose are na
 _FAR = 1.4  # times the usual distance of lines, from which on a line without a gutter is none of the table
 _PROSE_WORDS = 3  # of a usual line of prose
 _LONGEST_CELL = 60  # characters of a usual cell of an unruled table; longer ones are lines of columns of prose
+_NEARER = 1.2  # times the smallest distance of lines, which those of a cell have from one another
 _WRAPPED = 15  # characters of the longest line of a column whose lines are cut because they have no room
 _LONGEST_RULED = 250  # characters of a cell of a ruled table, in the mean
 _NEAR = 3.0  # points between ruled lines that meet, and between the two of a double line
@@ -226,8 +227,9 @@ def _columns(bands: Sequence[Sequence[PageWord]], depth: int, with_tables: bool 
     is_prose = [_is_prose(part) for part in lines]
     starts = [line.middle for part, prose in zip(lines, is_prose, strict=True) if not prose for line in part]
     short = [word for part, prose in zip(parts, is_prose, strict=True) if not prose for word in part]
-    is_by_band = _has_rows_in_bands(bands[spanning:], short)
-    is_apart = [prose and not is_by_band and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
+    whole_rows = next((rows for rows in (bands, _near(bands)) if _has_rows_in_bands(rows[spanning:], short)), None)
+    bands = whole_rows or bands
+    is_apart = [prose and not whole_rows and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
     if not with_tables:  # the widest stripe between two columns of prose
         prose = [place for place, part in enumerate(lines)
                  if is_apart[place] or (is_prose[place] and len(part) > 3 * len(starts))]  # fmt: skip
@@ -286,6 +288,18 @@ def _follows_rows(lines: Sequence[PageLine], starts: Sequence[float]) -> bool:
     beside = [(before, line) for before, line in zip(lines, lines[1:], strict=False)
               if any(abs(start - line.middle) < 0.3 * line.size for start in starts)]  # fmt: skip
     return bool(beside) and sum(_goes_on(before, line, right) for before, line in beside) < 0.34 * len(beside)
+
+
+def _near(bands: Sequence[Sequence[PageWord]]) -> list[list[PageWord]]:
+    """Return bands with those together that are nearer to one another than others: the lines of a row."""
+    steps = [above[-1].middle - below[0].middle for above, below in _pairs(bands)]
+    rows = [[*bands[0]]]
+    for band, step in zip(bands[1:], steps, strict=True):
+        if step <= _NEARER * min(steps):
+            rows[-1] += band
+        else:
+            rows.append([*band])
+    return rows
 
 
 def _has_rows_in_bands(bands: Sequence[Sequence[PageWord]], short: Sequence[PageWord]) -> bool:
