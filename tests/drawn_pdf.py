@@ -5,7 +5,7 @@ import re
 _WIDTH, _HEIGHT, _SIZE = 6, 12, 10  # of a sign of Courier at 10 points, and of a line
 
 
-def pdf_of(pages, rotate=0, turn="1 0 0 1 0 0", height=_HEIGHT, extra=(), trailer=""):
+def pdf_of(pages, rotate=0, turn="1 0 0 1 0 0", height=_HEIGHT, extra=(), trailer="", is_form=False):
     """A file of pages; `turn` is the matrix of all that is drawn, `height` that of a line, `extra` are further objects.
 
     A line that begins with `# ` or `## ` is larger, with `* ` bold.
@@ -24,6 +24,12 @@ def pdf_of(pages, rotate=0, turn="1 0 0 1 0 0", height=_HEIGHT, extra=(), traile
             "/Resources<</Font<</F1 3 0 R/F2 4 0 R>>>>>>"
         )
         objects.append(f"<</Length {len(drawn)}>>\nstream\n{drawn}\nendstream")
+    if is_form:  # the content of the only page within another one, at half its size
+        form = objects.pop().replace(
+            "<<", "<</Type/XObject/Subtype/Form/BBox[0 0 612 792]/Resources<</Font<</F1 3 0 R/F2 4 0 R>>>>", 1
+        )
+        objects[-1] = objects[-1].replace("<</Font", "<</XObject<</X 7 0 R>>/Font")
+        objects += ["<</Length 27>>\nstream\nq .5 0 0 .5 100 100 cm /X Do Q\nendstream", form]
     return file_of([*objects, *extra], trailer)
 
 

@@ -113,7 +113,7 @@ def _words(text_page: Any) -> tuple[list[PageWord], list[str], int]:
     import pypdfium2.raw as pdfium
 
     signs = [_sign(pdfium, text_page, place) for place in range(text_page.count_chars())]
-    turns = Counter(sign.turn for sign in signs if sign and sign.text.strip())
+    turns = Counter(sign.turn for sign in signs if sign.text.strip())
     turn = max(turns, key=lambda turn: turns[turn], default=0)
     words: list[PageWord] = []
     aside = ""
@@ -133,7 +133,7 @@ def _words(text_page: Any) -> tuple[list[PageWord], list[str], int]:
     return words, [" ".join(line.split()) for line in aside.splitlines() if any(map(str.isalnum, line))], turn
 
 
-def _sign(pdfium: Any, text_page: Any, place: int) -> _Sign | None:
+def _sign(pdfium: Any, text_page: Any, place: int) -> _Sign:
     code = pdfium.FPDFText_GetUnicode(text_page, place)
     text = _WRITTEN.get(code) or ("\ufffd" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code))
     if text.isspace():

@@ -19,7 +19,7 @@ _NEARER = 1.2  # times the smallest distance of lines, which those of a cell hav
 _WRAPPED = 15  # characters of the longest line of a column whose lines are cut because they have no room
 _LONGEST_RULED = 250  # characters of a cell of a ruled table, in the mean
 _NEAR = 3.0  # points between ruled lines that meet, and between the two of a double line
-_MOST_CELLS = 20_000  # of a ruled table
+_MOST_CELLS = 5_000  # of a ruled table
 _MOST_TOGETHER = 2_000  # words at one height; more are none of a page that people read
 _DEEPEST = 8  # columns within columns
 MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]")  # of an item of a list
@@ -97,16 +97,16 @@ def _lines_within(band: Sequence[PageWord]) -> Iterator[PageLine]:
         if len(rest) > _MOST_TOGETHER:
             yield from rest
             return
-        tallest = max(rest, key=lambda word: (word.table is None, len(word.text)))
-        chosen = [word for word in rest if word is tallest or (not word.table and not tallest.table and (
-            abs(word.middle - tallest.middle) < 0.6 * max(word.size, tallest.size)))]  # fmt: skip
+        anchor = max(rest, key=lambda word: (word.table is None, len(word.text)))
+        chosen = [anchor] if anchor.table else [word for word in rest if not word.table and (
+            abs(word.middle - anchor.middle) < 0.6 * max(word.size, anchor.size))]  # fmt: skip
         taken = {id(word) for word in chosen}
         rest = [word for word in rest if id(word) not in taken]
         is_leftwards = 2 * sum("\u0590" <= word.text[:1] <= "\u08ff" for word in chosen) > len(chosen)
         chosen.sort(key=lambda word: -word.right if is_leftwards else word.left)
         yield PageLine(
             " ".join(word.text for word in chosen), min(word.left for word in chosen), max(word.right for word in chosen),
-            tallest.bottom, tallest.top, all(word.is_bold for word in chosen), tallest.table,
+            anchor.bottom, anchor.top, all(word.is_bold for word in chosen), anchor.table,
         )  # fmt: skip
 
 
@@ -182,22 +182,12 @@ def _end_of_run(bands: Sequence[Sequence[PageWord]], first: int) -> int:
         inner, both = _gaps(bands[end : end + 1]), _gaps(bands[first : end + 1])
         step = bands[end - 1][-1].middle - bands[end][0].middle
         is_within = any(start < free[1] and free[0] < stop for start, stop in inner for free in both)
-        left, right = min(word.left for word in bands[end]), max(word.right for word in bands[end])
-        edges = [-1e9, *(edge for gap in gaps for edge in gap), 1e9]
-        around = next(
-            (
-                (start, stop)
-                for start, stop in zip(edges[::2], edges[1::2], strict=True)
-                if start < right and left < stop
-            ),
-            None,
-        )
         size = max(word.size for word in bands[end])
-        is_line_of_prose = around is not None and right - left > 15 * size and step < 4 * size
+        width = max(word.right for word in bands[end]) - min(word.left for word in bands[end])
+        is_line_of_prose = width > 15 * size and step < 4 * size
         usual = median(steps) if steps else 2.5 * size
-        if not both or not (
-            is_within or (not inner and step < _FAR * usual and len(both) >= len(gaps)) or is_line_of_prose
-        ):
+        is_part = not inner and step < _FAR * usual and len(both) >= len(gaps)
+        if not both or not (is_within or is_part or is_line_of_prose):
             break
         if is_within and step > 2.2 * usual and not is_line_of_prose:
             break
@@ -229,7 +219,10 @@ def _columns(bands: Sequence[Sequence[PageWord]], depth: int, with_tables: bool 
     short = [word for part, prose in zip(parts, is_prose, strict=True) if not prose for word in part]
     whole_rows = next((rows for rows in (bands, _near(bands)) if _has_rows_in_bands(rows[spanning:], short)), None)
     bands = whole_rows or bands
-    is_apart = [prose and not whole_rows and not _follows_rows(part, starts) for part, prose in zip(lines, is_prose, strict=True)]
+    is_apart = [
+        prose and not whole_rows and not _follows_rows(part, starts)
+        for part, prose in zip(lines, is_prose, strict=True)
+    ]
     if not with_tables:  # the widest stripe between two columns of prose
         prose = [place for place, part in enumerate(lines)
                  if is_apart[place] or (is_prose[place] and len(part) > 3 * len(starts))]  # fmt: skip
@@ -266,6 +259,8 @@ def _pairs(borders: Sequence[_T]) -> Iterator[tuple[_T, _T]]:
 
 def _goes_on(before: PageLine, line: PageLine, right: float) -> bool:
     """Return True if a line begins within a sentence, and its first word has no room in the line before."""
+    if line.table:
+        return False
     word = line.text.split(" ")[0]
     room = right - before.right - (line.right - line.left) * len(word) / len(line.text)
     return room < 0.3 * line.size and word[0].isalpha() and word[0] == word[0].lower()
@@ -305,13 +300,14 @@ def _near(bands: Sequence[Sequence[PageWord]]) -> list[list[PageWord]]:
 def _has_rows_in_bands(bands: Sequence[Sequence[PageWord]], short: Sequence[PageWord]) -> bool:
     """Return True if short cells stand beside the middle of others with several lines."""
     places = {id(word) for word in short}
-    heights = []
+    is_high = False
     for band in bands:
         beside = [word for word in band if id(word) in places]
-        if len(beside) < 1 or max(word.middle for word in beside) - min(word.middle for word in beside) > 0.5 * beside[0].size:
+        middles = [word.middle for word in beside]
+        if not beside or max(middles) - min(middles) > 0.5 * beside[0].size:
             return False
-        heights.append(max(word.top for word in band) - min(word.bottom for word in band) > 1.5 * beside[0].size)
-    return len(bands) > 2 and any(heights)
+        is_high |= max(word.top for word in band) - min(word.bottom for word in band) > 1.5 * beside[0].size
+    return len(bands) > 2 and is_high
 
 
 def _table(bands: Sequence[Sequence[PageWord]], cuts: Sequence[float]) -> PageLine | None:
@@ -513,15 +509,19 @@ def _ruled(
     ]
     if len(shown_rows) < 2 or len(shown_columns) < 2:
         return None
-    rows: list[list[str]] = []
-    merged: dict[tuple[int, int], tuple[int, int]] = {}
-    first_places: dict[tuple[int, int], tuple[int, int]] = {}
+    parts: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)  # the places of each cell in the table
     for number, row in enumerate(shown_rows):
-        rows.append([texts.get(origin[(row, column)], "") for column in shown_columns])
         for position, column in enumerate(shown_columns):
-            start = first_places.setdefault(origin[(row, column)], (number, position))
-            if start != (number, position):
-                merged[(number, position)] = start
+            parts[origin[(row, column)]].append((number, position))
+    rows = [[""] * len(shown_columns) for _ in shown_rows]
+    merged: dict[tuple[int, int], tuple[int, int]] = {}
+    for start, places in parts.items():
+        across = [column for _, column in places]
+        if len(places) != (places[-1][0] - places[0][0] + 1) * (max(across) - min(across) + 1):
+            places = places[:1]  # no rectangle
+        merged.update((place, places[0]) for place in places[1:])
+        for row, column in places:
+            rows[row][column] = texts.get(start, "")
     return TableBlock(rows, merged)
 
 

@@ -1,11 +1,15 @@
 """PDF files as blocks: what stands together on a page, and which of it are tables."""
 
+import random
+
 import pytest
 
 from case_tables import each_case
 from convinse.documents import pdf
+from convinse.documents.evidences import document_evidences
 from convinse.documents.model import Heading, TableBlock
 from convinse.documents.pdf import read_pdf
+from convinse.documents.readers import read_document
 from convinse.support.errors import DataError
 from drawn_pdf import file_of, locked_pdf, pdf_of
 
@@ -26,7 +30,9 @@ def as_case(block):
 
 @each_case("pdf")
 def test_pages_are_read_as_people_see_them(case):
-    document = read_pdf(pdf_of(case["pages"], case.get("rotate", 0), case.get("turn", "1 0 0 1 0 0"), case.get("height", 12)))
+    document = read_pdf(
+        pdf_of(case["pages"], case.get("rotate", 0), case.get("turn", "1 0 0 1 0 0"), case.get("height", 12))
+    )
     assert [as_case(block) for block in document.blocks] == case["blocks"]
     assert list(document.left_out) == case.get("left_out", [])
 
@@ -57,8 +63,6 @@ def test_the_title_is_that_of_the_file():
     ],
 )
 def test_a_file_without_text_says_why(data, reason):
-    from convinse.documents.readers import read_document
-
     with pytest.raises(DataError, match=reason) as raised:
         read_document("a.pdf", data())
     assert "\n" not in str(raised.value)
@@ -82,3 +86,26 @@ def test_crowded_pages_are_read_as_lines(monkeypatch):
     monkeypatch.setattr(pdf, "MOST_RULES", 3)
     page = "+-----+-----+\n| a   | b   |\n+-----+-----+\n| c   | d   |\n+-----+-----+"
     assert {word for block in read_pdf(pdf_of([page])).blocks for word in str(block).split()}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_words_and_lines_anywhere_on_a_page_are_read(seed):
+    chance = random.Random(seed)
+    step = chance.choice([1, 4, 12])
+    rows = []
+    for _ in range(50):
+        row = [" "] * 90
+        for _ in range(chance.randint(0, 8)):
+            text = chance.choice(["a", "12", "1.", "-", "ships are", "|", "+", "-----", "+----------+", "Table 1."])
+            place = chance.randrange(0, 60, step)
+            row[place : place + len(text)] = text
+        rows.append("".join(row))
+    pages = ["\n".join(rows), "\n".join(rows[:9]), "\n".join(rows)]
+    document = read_pdf(pdf_of(pages, chance.choice([0, 90, 180, 270]), height=chance.choice([7, 12])))
+    assert document_evidences("a.pdf", document).evidences
+
+
+def test_tables_within_forms_are_read():
+    page = "+-----+-----+\n| a   | b   |\n+-----+-----+\n| c   | d   |\n+-----+-----+"
+    (table,) = read_pdf(pdf_of([page], is_form=True)).blocks
+    assert table.rows == [["a", "b"], ["c", "d"]]
