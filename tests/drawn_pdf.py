@@ -29,7 +29,7 @@ def pdf_of(pages, rotate=0, turn="1 0 0 1 0 0", height=_HEIGHT, extra=(), traile
             "<<", "<</Type/XObject/Subtype/Form/BBox[0 0 612 792]/Resources<</Font<</F1 3 0 R/F2 4 0 R>>>>", 1
         )
         objects[-1] = objects[-1].replace("<</Font", "<</XObject<</X 7 0 R>>/Font")
-        objects += ["<</Length 27>>\nstream\nq .5 0 0 .5 100 100 cm /X Do Q\nendstream", form]
+        objects += ["<</Length 30>>\nstream\nq .5 0 0 .5 100 100 cm /X Do Q\nendstream", form]
     return file_of([*objects, *extra], trailer)
 
 

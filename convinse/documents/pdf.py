@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..support.errors import DataError
 from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
-from .pdf_layout import MARKER, PageLine, Rule, PageWord, joined, reading_order, starts_item
+from .pdf_layout import MARKER, PageLine, PageWord, Rule, joined, reading_order, starts_item
 
 MOST_PAGES = 5_000  # of a file
 MOST_SIGNS = 50_000  # of a page; a page of a newspaper has some 30,000
@@ -123,7 +123,8 @@ def _words(text_page: Any) -> tuple[list[PageWord], list[str], int]:
             aside += sign.text
             continue
         if sign is None or not sign.text.strip() or (word and _is_apart(word[-1].box, sign.box)):
-            if word:
+            unnamed = sum(sign.text in "□\ufffd" for sign in word)
+            if word and (len(word) == 1 or 2 * unnamed < len(word)):  # of a font that does not name its letters
                 words.append(_word(pdfium, text_page, word))
             elif aside and not aside.endswith("\n"):
                 aside += "\n" if sign is None or sign.text in "\r\n" else " "
@@ -310,7 +311,13 @@ class _Style(NamedTuple):
         """The level of lines as a heading; 0: they are none."""
         marker = text.split(" ")[0]
         is_bullet = MARKER.fullmatch(marker) is not None and not marker[-1:].isalnum() and marker[-1:] != "."
-        if len(text) > _LONGEST_HEADING or is_bullet or not any(map(str.isalpha, text)) or _CAPTION.match(text):
+        if (
+            len(text) > _LONGEST_HEADING
+            or is_bullet
+            or not any(map(str.isalpha, text))
+            or _CAPTION.match(text)
+            or " … " in text
+        ):
             return 0
         if size := self.size_of(lines[0]):
             return self.levels[size]
@@ -354,6 +361,8 @@ def _begins(part: Sequence[PageLine], line: PageLine, left: float, right: float,
     before, size = part[-1], line.size
     gap = before.middle - line.middle
     if gap < 0 or gap > 1.3 * max(pitch, 1.05 * size) or style.size_of(before) != style.size_of(line):
+        return True
+    if " … " in before.text:  # a line of a table of contents
         return True
     is_ended = _SENTENCE_END.search(before.text) is not None
     is_short = before.right < right - 0.15 * (right - left)

@@ -25,6 +25,7 @@ _DEEPEST = 8  # columns within columns
 MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]")  # of an item of a list
 _NUMBER = re.compile(r"[-+−±(<>~]*[$€£¥]?\d[\d.,:/ '%°–-]*\)?[%€$£]?|[-–—]")
 _BULLET = re.compile(r"^[•●▪‣] (?!.* [•●▪‣] )")
+LEADER = re.compile(r" ?(?:\.[ .]*){4,}")  # points from a title to the number of its page
 _CUT = re.compile(r"[^\W\d_]{2,}-$")
 
 
@@ -105,7 +106,7 @@ def _lines_within(band: Sequence[PageWord]) -> Iterator[PageLine]:
         is_leftwards = 2 * sum("\u0590" <= word.text[:1] <= "\u08ff" for word in chosen) > len(chosen)
         chosen.sort(key=lambda word: -word.right if is_leftwards else word.left)
         yield PageLine(
-            " ".join(word.text for word in chosen), min(word.left for word in chosen), max(word.right for word in chosen),
+            LEADER.sub(" … ", " ".join(word.text for word in chosen)), min(word.left for word in chosen), max(word.right for word in chosen),
             anchor.bottom, anchor.top, all(word.is_bold for word in chosen), anchor.table,
         )  # fmt: skip
 
@@ -386,7 +387,7 @@ def _with_head(names: Sequence[Sequence[PageWord]], line: PageLine) -> PageLine:
     if table is None:
         return line
     moved = {(row + 1, column): (place[0] + 1, place[1]) for (row, column), place in table.merged.items()}
-    head = [" ".join(word.text for word in words) for words in names]
+    head = [_text_of(words) for words in names]
     return line._replace(top=names[0][0].top, table=table._replace(rows=[head, *table.rows], merged=moved))
 
 
