@@ -35,6 +35,8 @@ _LONG = 80  # characters of a paragraph, from which on it ends in a full stop
 _LARGER = 1.19  # times the usual size of letters that headings have
 _LONGEST_HEADING = 120
 _BULLET = re.compile(r"^[^\w(]+ ")  # numbers of items say something, other signs do not
+_BULLETS = "•◦▪■○●‣∙□"  # a dash may begin a line of prose, too
+_ENTRY = " … "  # of a table of contents
 _BOLD = re.compile(r"bold|black|(?:cm|sf)bx", re.IGNORECASE)  # cmbx and sfbx are of TeX
 
 
@@ -261,16 +263,11 @@ def _add(paragraphs: list[_Paragraph], new: _Paragraph) -> None:
     """Add a paragraph, or join it with the last one if it goes on from there over the end of a column or a page."""
     last = paragraphs[-1] if paragraphs else None
     if last is not None and isinstance(new.block, TextBlock) and isinstance(last.block, TextBlock) and new.is_first:
-        text = new.block.text
-        goes_on = text[:1].islower() or (last.is_full and text[:1].isalnum() and last.block.kind == "text")
-        goes_on = goes_on or len(last.block.text) > _LONG
-        if (
-            goes_on
-            and new.block.kind == "text"
-            and not _SENTENCE_END.search(last.block.text)
-            and not _CAPTION.match(text)
-        ):
-            block: Block = last.block._replace(text=joined(last.block.text, text))
+        above, text = last.block.text, new.block.text
+        is_cut = text[:1].islower() or len(above) > _LONG or (last.is_full and text[:1].isalnum())
+        is_apart = new.block.kind == "item" or _SENTENCE_END.search(above) or _CAPTION.match(text)
+        if is_cut and not is_apart:
+            block = last.block._replace(text=joined(above, text))
             paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
             return
     if last is not None and isinstance(new.block, TableBlock):
@@ -311,13 +308,8 @@ class _Style(NamedTuple):
         """The level of lines as a heading; 0: they are none."""
         marker = text.split(" ")[0]
         is_bullet = MARKER.fullmatch(marker) is not None and not marker[-1:].isalnum() and marker[-1:] != "."
-        if (
-            len(text) > _LONGEST_HEADING
-            or is_bullet
-            or not any(map(str.isalpha, text))
-            or _CAPTION.match(text)
-            or " … " in text
-        ):
+        is_entry = _CAPTION.match(text) or _ENTRY in text
+        if is_bullet or is_entry or len(text) > _LONGEST_HEADING or not any(map(str.isalpha, text)):
             return 0
         if size := self.size_of(lines[0]):
             return self.levels[size]
@@ -341,13 +333,12 @@ def _paragraphs(lines: Sequence[PageLine], page: int, style: _Style) -> Iterator
             for each in part:
                 text = joined(text, each.text)
             level = style.level_of(part, text)
-            block: Block = Heading(text, level, page=page)
-            if not level:
-                is_item = starts_item(part[0])
-                block = TextBlock(
-                    _BULLET.sub("", text) if is_item else text, page=page, kind="item" if is_item else "text"
-                )
-            yield _Paragraph(block, is_first, part[-1].right > right - 0.15 * (right - left) and len(part) > 0)
+            block: Block = TextBlock(text, page=page)
+            if level:
+                block = Heading(text, level, page=page)
+            elif starts_item(part[0]):
+                block = TextBlock(_BULLET.sub("", text), page=page, kind="item")
+            yield _Paragraph(block, is_first, part[-1].right > right - 0.15 * (right - left))
             part, is_first = [], False
         if line is not None and line.table:
             yield _Paragraph(line.table._replace(page=page), is_first, False)
@@ -360,16 +351,15 @@ def _begins(part: Sequence[PageLine], line: PageLine, left: float, right: float,
     """Return True if a line is the first of a block."""
     before, size = part[-1], line.size
     gap = before.middle - line.middle
-    if gap < 0 or gap > 1.3 * max(pitch, 1.05 * size) or style.size_of(before) != style.size_of(line):
-        return True
-    if " … " in before.text:  # a line of a table of contents
+    is_far = gap < 0 or gap > 1.3 * max(pitch, 1.05 * size)
+    if is_far or style.size_of(before) != style.size_of(line) or _ENTRY in before.text:
         return True
     is_ended = _SENTENCE_END.search(before.text) is not None
     is_short = before.right < right - 0.15 * (right - left)
     if before.is_bold != line.is_bold:
         return is_short or is_ended or gap > 1.1 * pitch
     if starts_item(line):
-        return is_ended or starts_item(part[0]) or before.text.endswith(":") or not line.text[0].isalnum()
+        return is_ended or starts_item(part[0]) or before.text.endswith(":") or line.text[0] in _BULLETS
     if style.size_of(line):
         return False
     if starts_item(part[0]):
