@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..support.errors import DataError
 from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
-from .pdf_layout import MARKER, PageLine, PageWord, Rule, joined, reading_order, starts_item
+from .pdf_layout import MARKER, PageLine, PageWord, Rule, is_leftward, joined, reading_order, starts_item
 
 MOST_PAGES = 5_000  # of a file
 MOST_SIGNS = 50_000  # of a page; a page of a newspaper has some 30,000
@@ -165,6 +165,8 @@ def _word(pdfium: Any, text_page: Any, signs: Sequence[_Sign]) -> PageWord:
     name = ctypes.create_string_buffer(80)
     pdfium.FPDFText_GetFontInfo(text_page, signs[0].place, name, 80, None)
     is_bold = _BOLD.search(name.value.decode("latin-1")) is not None
+    if is_leftward(signs[0].text):  # some files have these as they are drawn, from the left
+        signs = sorted(signs, key=lambda sign: -sign.box[1])
     boxes = [sign.box for sign in signs]
     lefts, rights, bottoms, tops = zip(*boxes, strict=True)
     return PageWord("".join(sign.text for sign in signs), min(lefts), max(rights), min(bottoms), max(tops), is_bold)

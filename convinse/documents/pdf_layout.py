@@ -80,6 +80,11 @@ def joined(first: str, second: str) -> str:
     return f"{first} {second}".strip()
 
 
+def is_leftward(text: str) -> bool:
+    """Return True for Hebrew, Arabic and the scripts like these."""
+    return "\u0590" <= text[:1] <= "\u08ff"
+
+
 def starts_item(line: PageLine) -> bool:
     """Return True if a line begins with the sign or the number of an item of a list."""
     marker, _, text = line.text.partition(" ")
@@ -103,7 +108,7 @@ def _lines_within(band: Sequence[PageWord]) -> Iterator[PageLine]:
             abs(word.middle - anchor.middle) < 0.6 * max(word.size, anchor.size))]  # fmt: skip
         taken = {id(word) for word in chosen}
         rest = [word for word in rest if id(word) not in taken]
-        is_leftwards = 2 * sum("\u0590" <= word.text[:1] <= "\u08ff" for word in chosen) > len(chosen)
+        is_leftwards = 2 * sum(is_leftward(word.text) for word in chosen) > len(chosen)
         chosen.sort(key=lambda word: -word.right if is_leftwards else word.left)
         yield PageLine(
             LEADER.sub(" … ", " ".join(word.text for word in chosen)), min(word.left for word in chosen), max(word.right for word in chosen),

@@ -109,3 +109,10 @@ def test_tables_within_forms_are_read():
     page = "+-----+-----+\n| a   | b   |\n+-----+-----+\n| c   | d   |\n+-----+-----+"
     (table,) = read_pdf(pdf_of([page], is_form=True)).blocks
     assert table.rows == [["a", "b"], ["c", "d"]]
+
+
+def test_words_from_the_right_to_the_left_are_read_in_their_order():
+    data = pdf_of(["FED CBA"]).replace(
+        b"/WinAnsiEncoding", b"<</Differences[65/afii57664/afii57665/afii57666/afii57667/afii57668/afii57669]>>"
+    )
+    assert [block.text for block in read_pdf(data).blocks] == ["\u05d0\u05d1\u05d2 \u05d3\u05d4\u05d5"]
