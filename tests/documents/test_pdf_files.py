@@ -1,6 +1,7 @@
 """PDF files as blocks: what stands together on a page, and which of it are tables."""
 
 import random
+import zlib
 
 import pytest
 
@@ -80,6 +81,16 @@ def test_what_is_beyond_a_limit_is_told(limit, value, left_out, monkeypatch):
     monkeypatch.setattr(pdf, limit, value)
     document = read_pdf(pdf_of(["One ship.", "Two ships or three.", "Four ships."]))
     assert list(document.left_out) == left_out and document.blocks
+
+
+def test_a_packed_page_without_end_is_refused(monkeypatch):
+    packed = zlib.compress(bytes(3_000_000))
+    stream = f"<</Filter/FlateDecode/Length {len(packed)}>>\nstream\n{packed.decode('latin-1')}\nendstream"
+    data = pdf_of(["Ships."], extra=[stream])
+    assert read_pdf(data).blocks
+    monkeypatch.setattr(pdf, "MOST_UNPACKED", 2_000_000)
+    with pytest.raises(DataError, match="unpacks to more than 2 MB"):
+        read_pdf(data)
 
 
 def test_crowded_pages_are_read_as_lines(monkeypatch):
