@@ -1,152 +1,387 @@
-"""Reads the text of PDF files into paragraphs."""
+"""Reads PDF files: paragraphs, headings, lists and tables, in the order in which people read them."""
 
 from __future__ import annotations
 
-import io
-import logging
+import ctypes
+import math
 import re
+import threading
+import time
 import unicodedata
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from ..support.errors import DataError
-from .model import ReadDocument, TextBlock
+from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
+from .pdf_layout import MARKER, PageLine, PageWord, Rule, is_leftward, joined, reading_order, starts_item
 
+MOST_PAGES = 5_000  # of a file
+MOST_SIGNS = 50_000  # of a page; a page of a newspaper has some 30,000
+MOST_RULES = 3_000  # ruled lines of a page; with more it is a drawing, whose lines part no cells
+MOST_UNPACKED = 50_000_000  # bytes of a stream; twelve seconds and 800 MB of text
+LONGEST_READING = 120  # seconds for a file: five thousand pages of a book take 60
+_ONE_AT_A_TIME = threading.Lock()  # PDFium works in one thread only
 # ligatures, which models do not know
-_LIGATURES = {
+_WRITTEN = {
     ord(letters): unicodedata.normalize("NFKC", letters) for letters in "\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06"
-}
-_LEAST_LINES = 6  # of a page that is looked at for columns
-_GUTTER = 12.0  # points between two columns, at least
-_MOST_PIECES = 20_000  # of a page; one with more is read in the order of the file
+} | {0x02: "-", 0xFFFE: "-", 0xAD: "-"}  # as PDFium gives hyphens at the end of a line
 _REPEATED = 3  # pages with the same line at an edge, which is then none of the text
 _EDGE = 2  # lines at the top and at the bottom of a page that may be of its frame
-_SENTENCE_END = re.compile(r"[.!?:;…][\"'”’)\]]*$")
+_SENTENCE_END = re.compile(r"[.!?:;…。][\"'”’)\]]*$")
+_CAPTION = re.compile(r"Tab\w*\.?\s+[A-Z]?\d[\w.-]*", re.IGNORECASE)  # of languages from English to Swedish
+_LONGEST_CAPTION = 150  # characters; the text of a longer one is a paragraph, too
+_LONG = 80  # characters of a paragraph, from which on it ends in a full stop
+_LARGER = 1.19  # times the usual size of letters that headings have
+_LONGEST_HEADING = 120
+_BULLET = re.compile(r"^[^\w(]+ ")  # numbers of items say something, other signs do not
+_BULLETS = "•◦▪■○●‣∙□"  # a dash may begin a line of prose, too
+_ENTRY = " … "  # of a table of contents
+_BOLD = re.compile(r"bold|black|(?:cm|sf)bx", re.IGNORECASE)  # cmbx and sfbx are of TeX
 
 
-class _PageLine(NamedTuple):
-    text: str
-    left: float
-    right: float
-    top: float
-    size: float
+class _PdfPage(NamedTuple):
+    sizes: Counter[float]  # of letters, and how many of them have each
+    columns: list[list[PageLine]]
+    aside: list[str]  # texts in other directions than the rest
 
 
 def read_pdf(data: bytes) -> ReadDocument:
-    """Return the paragraphs of a PDF file, column by column."""
-    from pypdf import PdfReader
+    """Return the content of a PDF file."""
+    import pypdfium2
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # problems of damaged files are raised, too
-    reader = PdfReader(io.BytesIO(data))
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise DataError("needs a password")
-    pages = [_lines(page) for page in reader.pages]
-    edges = Counter(
-        edge for lines in pages for edge in {_edge(line.text) for line in (*lines[:_EDGE], *lines[-_EDGE:])}
-    )
-    least = min(_REPEATED, max(2, len(pages)))
-    blocks: list[TextBlock] = []
-    empty = 0
-    for number, lines in enumerate(pages, 1):
-        middle = range(_EDGE, len(lines) - _EDGE)
-        lines_within = [line for place, line in enumerate(lines) if place in middle or not _is_edge(line, edges, least)]
-        empty += not lines_within
-        for text in _paragraphs(lines_within):
-            last = blocks[-1] if blocks else None
-            is_cut = (
-                last is not None and not _SENTENCE_END.search(last.text) and (text[:1].islower() or len(last.text) > 80)
-            )
-            if last is not None and last.page < number and is_cut:
-                blocks[-1] = last._replace(text=_joined(last.text, text))  # it goes on over the page
-            else:
-                blocks.append(TextBlock(text, page=number))
+    _refuse_packed(data)
+    with _ONE_AT_A_TIME:
+        try:
+            document = pypdfium2.PdfDocument(data)
+        except pypdfium2.PdfiumError as error:
+            if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
+                raise DataError("needs a password") from None
+            raise
+        with document:
+            pages, left_out = _pages(document)
+            title = document.get_metadata_value("Title").strip()
+    _leave_out_frames(pages)
+    blocks = _blocks(pages)
     if not blocks:
-        raise DataError("has no text; is it a scan?")
-    title = (reader.metadata.title if reader.metadata else None) or ""
-    return ReadDocument(
-        "" if title.lower() == "untitled" else title, blocks, [f"{empty} pages without text"] if empty else []
-    )
+        raise DataError(f"can be read in no part: {left_out[0]}" if left_out else "has no text; is it a scan?")
+    if empty := sum(not page.columns and not page.aside for page in pages):
+        left_out.append(f"{empty} pages without text")
+    return ReadDocument("" if title.lower() == "untitled" else title, blocks, left_out)
 
 
-def _edge(text: str) -> str:
-    return re.sub(r"\d+", "#", text.strip())
+def _refuse_packed(data: bytes) -> None:
+    """Raise an error for a file with a stream that unpacks to too much, of which PDFium makes 15 times as much."""
+    for found in re.finditer(rb"(?<!end)stream\r?\n", data):
+        if b"/Image" in data[max(0, found.start() - 300) : found.start()]:
+            continue  # no picture is looked at
+        packed = data[found.end() : data.find(b"endstream", found.end())]
+        try:
+            unpacked = zlib.decompressobj().decompress(packed, MOST_UNPACKED + 1)
+        except zlib.error:
+            continue
+        if len(unpacked) > MOST_UNPACKED:
+            raise DataError(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB")
 
 
-def _is_edge(line: _PageLine, edges: Counter[str], least: int) -> bool:
-    return edges[_edge(line.text)] >= least or re.fullmatch(r"[-–— ]*\d{1,4}[-–— ]*", line.text.strip()) is not None
-
-
-def _lines(page: Any) -> list[_PageLine]:
-    """Return the lines of a page in reading order: of two columns the left one first."""
-    pieces: list[_PageLine] = []
-
-    def visit(text: str, matrix: Any, position: Any, _: Any, size: Any) -> None:
-        if text.strip():
-            left = position[4] * matrix[0] + position[5] * matrix[2] + matrix[4]
-            top = position[4] * matrix[1] + position[5] * matrix[3] + matrix[5]
-            height = abs(float(size or 0) * (position[3] or 1.0)) or 10.0
-            pieces.append(_PageLine(text.strip("\n"), left, left + 0.5 * height * len(text.strip()), top, height))
-
-    text = _written(page.extract_text(visitor_text=visit))
-    plain = text.splitlines()
-    columns = _columns(pieces) if _LEAST_LINES <= len(pieces) <= _MOST_PIECES else None
-    if columns is None:
-        return [_PageLine(line, 0.0, float(len(line)), -float(place), 1.0) for place, line in enumerate(plain)]
-    return [line for column in columns for line in column]
-
-
-def _written(text: str) -> str:
-    # fonts without a table of their signs give halves of pairs
-    return text.translate(_LIGATURES).encode("utf-8", "replace").decode()
-
-
-def _columns(pieces: Sequence[_PageLine]) -> list[list[_PageLine]] | None:
-    """Return the lines of two columns if a gutter parts the page; else None."""
-    lefts = Counter(round(piece.left) for piece in pieces)
-    starts = [left for left, count in lefts.most_common(2) if count >= 3]
-    if len(starts) < 2:
-        return None
-    first, second = sorted(starts)
-    before = [piece for piece in pieces if piece.left < second - _GUTTER / 2]
-    behind = [piece for piece in pieces if piece.left >= second - _GUTTER / 2]
-    # both columns have lines at the same heights, and no line of the left one reaches into the right one
-    shared = {round(piece.top) for piece in before} & {round(piece.top) for piece in behind}
-    if second - first < 120 or len(shared) < 3:
-        return None
-    return [_as_lines(before), _as_lines(behind)]
-
-
-def _as_lines(pieces: Sequence[_PageLine]) -> list[_PageLine]:
-    lines: list[_PageLine] = []
-    for piece in sorted(pieces, key=lambda piece: (-round(piece.top), piece.left)):
-        text = _written(piece.text)
-        if lines and abs(lines[-1].top - piece.top) < 0.5 * piece.size:
-            lines[-1] = lines[-1]._replace(text=f"{lines[-1].text} {text}", right=piece.right)
+def _pages(document: Any) -> tuple[list[_PdfPage], list[str]]:
+    """Return the pages of a document, and what of them is left out."""
+    pages: list[_PdfPage] = []
+    left_out: list[str] = []
+    crowded = 0
+    start = time.monotonic()
+    for number in range(len(document)):
+        if number >= MOST_PAGES or (number and time.monotonic() - start > LONGEST_READING):
+            left_out.append(f"pages from {number + 1} on")
+            break
+        page = document[number]
+        text_page = page.get_textpage()
+        if text_page.count_chars() > MOST_SIGNS:
+            crowded += 1
         else:
-            lines.append(piece._replace(text=text))
-    return lines
+            words, aside, turn = _words(text_page)
+            rules = list(islice(_rules(page, turn), MOST_RULES + 1))
+            columns = reading_order(words, rules if len(rules) <= MOST_RULES else ())
+            sizes: Counter[float] = Counter()
+            for word in words:
+                sizes[round(word.size, 1)] += len(word.text)
+            pages.append(_PdfPage(sizes, columns, aside))
+        text_page.close()
+        page.close()
+    if crowded:
+        left_out.append(f"{crowded} pages with more than {MOST_SIGNS:,} characters")
+    return pages, left_out
 
 
-def _paragraphs(lines: Sequence[_PageLine]) -> Iterator[str]:
-    """Yield the texts of lines that stand together."""
-    gaps = sorted(above.top - below.top for above, below in zip(lines, lines[1:], strict=False))
-    usual = gaps[len(gaps) // 2] if gaps else 0.0
-    text = ""
-    for place, line in enumerate(lines):
-        words = " ".join(line.text.split())
-        gap = lines[place - 1].top - line.top if place else 0.0
-        is_apart = not words or (line.size > 1 and (gap > 1.5 * usual or gap < -usual))
-        if text and is_apart:
-            yield text
+def _turned(x: float, y: float, turn: int) -> tuple[float, float]:
+    """Return a place of a page that is turned by quarters, so that its text goes to the right."""
+    return ((x, y), (y, -x), (-x, -y), (-y, x))[turn]
+
+
+class _Sign(NamedTuple):
+    text: str
+    turn: int
+    box: tuple[float, float, float, float]
+    place: int
+
+
+def _words(text_page: Any) -> tuple[list[PageWord], list[str], int]:
+    """Return the words of a page, texts in other directions, and the quarter turns of most signs."""
+    import pypdfium2.raw as pdfium
+
+    signs = [_sign(pdfium, text_page, place) for place in range(text_page.count_chars())]
+    turns = Counter(sign.turn for sign in signs if sign.text.strip())
+    turn = max(turns, key=lambda turn: turns[turn], default=0)
+    words: list[PageWord] = []
+    aside = ""
+    word: list[_Sign] = []
+    for sign in [*signs, None]:
+        if sign is not None and sign.turn != turn and sign.text.strip():
+            aside += sign.text
+            continue
+        if sign is None or not sign.text.strip() or (word and _is_apart(word[-1].box, sign.box)):
+            unnamed = sum(sign.text in "□\ufffd" for sign in word)
+            if word and (len(word) == 1 or 2 * unnamed < len(word)):  # of a font that does not name its letters
+                words.append(_word(pdfium, text_page, word))
+            elif aside and not aside.endswith("\n"):
+                aside += "\n" if sign is None or sign.text in "\r\n" else " "
+            word = []
+        if sign is not None and sign.text.strip():
+            word.append(sign)
+    return words, [" ".join(line.split()) for line in aside.splitlines() if any(map(str.isalnum, line))], turn
+
+
+def _sign(pdfium: Any, text_page: Any, place: int) -> _Sign:
+    code = pdfium.FPDFText_GetUnicode(text_page, place)
+    text = _WRITTEN.get(code) or ("\ufffd" if 0xD800 <= code < 0xE000 or code > 0x10FFFF else chr(code))
+    if text.isspace():
+        return _Sign(text, 0, (0.0, 0.0, 0.0, 0.0), place)
+    if unicodedata.category(text[0]) in ("Cc", "Cn"):
+        text = "□"  # a sign that the file does not name, such as a box to tick
+    turn = round(-pdfium.FPDFText_GetCharAngle(text_page, place) / (math.pi / 2)) % 4  # it is measured clockwise
+    box = pdfium.FS_RECTF()  # as wide as the sign moves the next one, and as high as its font
+    if not (pdfium.FPDFText_GetLooseCharBox(text_page, place, box) and box.top > box.bottom and box.right >= box.left):
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        pdfium.FPDFText_GetCharBox(text_page, place, left, right, bottom, top)
+        box.left, box.right, box.bottom, box.top = left.value, right.value, bottom.value, top.value
+    corners = _turned(box.left, box.bottom, turn), _turned(box.right, box.top, turn)
+    (left_, right_), (bottom_, top_) = (sorted(values) for values in zip(*corners, strict=True))
+    return _Sign(text, turn, (left_, right_, bottom_, top_), place)
+
+
+def _is_apart(before: tuple[float, float, float, float], box: tuple[float, float, float, float]) -> bool:
+    size = max(before[3] - before[2], box[3] - box[2])
+    if abs((before[2] + before[3]) - (box[2] + box[3])) > size:
+        return True
+    return max(box[0] - before[1], before[0] - box[1]) > 0.3 * size
+
+
+def _word(pdfium: Any, text_page: Any, signs: Sequence[_Sign]) -> PageWord:
+    name = ctypes.create_string_buffer(80)
+    pdfium.FPDFText_GetFontInfo(text_page, signs[0].place, name, 80, None)
+    is_bold = _BOLD.search(name.value.decode("latin-1")) is not None
+    if is_leftward(signs[0].text):  # some files have these as they are drawn, from the left
+        signs = sorted(signs, key=lambda sign: -sign.box[1])
+    boxes = [sign.box for sign in signs]
+    lefts, rights, bottoms, tops = zip(*boxes, strict=True)
+    return PageWord("".join(sign.text for sign in signs), min(lefts), max(rights), min(bottoms), max(tops), is_bold)
+
+
+def _rules(page: Any, turn: int) -> Iterator[Rule]:
+    """Yield the straight lines and the sides of rectangles that are drawn on a page."""
+    import pypdfium2.raw as pdfium
+
+    for drawn in islice(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=4), 10 * MOST_RULES):
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        pdfium.FPDFPath_GetDrawMode(drawn, fill, stroke)
+        if not fill.value and not stroke.value:
+            continue
+        matrix = drawn.get_matrix()
+        container = drawn.container
+        while container is not None:
+            matrix = matrix.multiply(container.get_matrix())
+            container = container.container
+        before = first = (0.0, 0.0)
+        corners: list[tuple[tuple[float, float], tuple[float, float]]] = []
+        for number in range(min(pdfium.FPDFPath_CountSegments(drawn), MOST_RULES + 1)):
+            segment = pdfium.FPDFPath_GetPathSegment(drawn, number)
+            x, y = ctypes.c_float(), ctypes.c_float()
+            pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+            across, up = matrix.on_point(x.value, y.value)
+            place = _turned(across, up, turn)
+            kind = pdfium.FPDFPathSegment_GetType(segment)
+            if kind == pdfium.FPDF_SEGMENT_MOVETO:
+                first = place
+            elif kind == pdfium.FPDF_SEGMENT_LINETO:
+                corners.append((before, place))
+            if pdfium.FPDFPathSegment_GetClose(segment):
+                corners.append((place, first))
+            before = place
+        for (x0, y0), (x1, y1) in corners:
+            if abs(y1 - y0) < 1 and abs(x1 - x0) > 4:
+                yield Rule((y0 + y1) / 2, min(x0, x1), max(x0, x1), False)
+            elif abs(x1 - x0) < 1 and abs(y1 - y0) > 4:
+                yield Rule((x0 + x1) / 2, min(y0, y1), max(y0, y1), True)
+
+
+def _leave_out_frames(pages: Sequence[_PdfPage]) -> None:
+    """Remove the lines that pages have at their edges again and again, and the numbers of pages."""
+    edges = [_edges(page) for page in pages]
+    counts = Counter(text for lines in edges for text in {_edge(line) for line in lines})
+    least = min(_REPEATED, max(2, len(pages)))
+    for page, lines in zip(pages, edges, strict=True):
+        frame = [
+            line for line in lines if counts[_edge(line)] >= least or re.fullmatch(r"[-–— ]*\d{1,4}[-–— ]*", line.text)
+        ]
+        for column in page.columns:
+            column[:] = [line for line in column if line not in frame]
+        page.columns[:] = [column for column in page.columns if column]
+
+
+def _edge(line: PageLine) -> str:
+    return re.sub(r"\d+", "#", line.text)
+
+
+def _edges(page: _PdfPage) -> list[PageLine]:
+    """Return the lines at the top and at the bottom of a page that are set off from the rest."""
+    lines = sorted((line for column in page.columns for line in column), key=lambda line: -line.top)
+    edges: list[PageLine] = []
+    for ordered in (lines, lines[::-1]):
+        for number, (line, following) in enumerate(zip(ordered[:_EDGE], ordered[1:], strict=False), 1):
+            if line.table:
+                break
+            if abs(line.middle - following.middle) > 1.6 * line.size or following.table:
+                edges += ordered[:number]
+    return edges
+
+
+class _Paragraph(NamedTuple):
+    block: Block
+    is_first: bool  # of its column
+    is_full: bool  # its last line goes to the end of its column
+
+
+def _blocks(pages: Sequence[_PdfPage]) -> list[Block]:
+    lines = [line for page in pages for column in page.columns for line in column if not line.table]
+    sizes = sum((page.sizes for page in pages), Counter[float]())
+    usual = max(sizes, key=lambda size: sizes[size], default=10.0)
+    larger = sorted({round(line.size) for line in lines if line.size > _LARGER * usual}, reverse=True)
+    style = _Style(usual, {size: min(level, 5) for level, size in enumerate(larger, 1)})
+    paragraphs: list[_Paragraph] = []
+    for number, page in enumerate(pages, 1):
+        for column in page.columns:
+            for paragraph in _paragraphs(column, number, style):
+                _add(paragraphs, paragraph)
+        paragraphs += (_Paragraph(TextBlock(text, page=number), False, False) for text in page.aside)
+    return [paragraph.block for paragraph in paragraphs]
+
+
+def _add(paragraphs: list[_Paragraph], new: _Paragraph) -> None:
+    """Add a paragraph, or join it with the last one if it goes on from there over the end of a column or a page."""
+    last = paragraphs[-1] if paragraphs else None
+    if last is not None and isinstance(new.block, TextBlock) and isinstance(last.block, TextBlock) and new.is_first:
+        above, text = last.block.text, new.block.text
+        is_cut = text[:1].islower() or len(above) > _LONG or (last.is_full and text[:1].isalnum())
+        is_apart = new.block.kind == "item" or _SENTENCE_END.search(above) or _CAPTION.match(text)
+        if is_cut and not is_apart:
+            block = last.block._replace(text=joined(above, text))
+            paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
+            return
+    if last is not None and isinstance(new.block, TableBlock):
+        if isinstance(last.block, TableBlock) and new.is_first and (whole := _whole(last.block, new.block)):
+            paragraphs[-1] = last._replace(block=whole)
+            return
+        if isinstance(last.block, TextBlock) and last.block.page == new.block.page and _CAPTION.match(last.block.text):
+            new = new._replace(block=new.block._replace(caption=last.block.text[:_LONGEST_CAPTION]))
+            if len(last.block.text) <= _LONGEST_CAPTION:
+                paragraphs.pop()
+    paragraphs.append(new)
+
+
+def _whole(first: TableBlock, second: TableBlock) -> TableBlock | None:
+    """Return two parts of a table on two pages as one; None if the head of the first does not stand on the second, too."""
+    same = 0
+    for above, below in zip(first.rows, second.rows, strict=False):
+        if list(above) != list(below):
+            break
+        same += 1
+    if not same:
+        return None
+    moved = len(first.rows) - same
+    merged = {(row + moved, column): (place[0] + moved, place[1])
+              for (row, column), place in second.merged.items() if place[0] >= same}  # fmt: skip
+    return first._replace(rows=[*first.rows, *second.rows[same:]], merged={**first.merged, **merged})
+
+
+class _Style(NamedTuple):
+    usual: float  # size of letters
+    levels: dict[int, int]  # of headings, by the size of their letters
+
+    def size_of(self, line: PageLine) -> int:
+        """The size of larger letters; 0 for the usual ones."""
+        return round(line.size) if line.size > _LARGER * self.usual else 0
+
+    def level_of(self, lines: Sequence[PageLine], text: str) -> int:
+        """The level of lines as a heading; 0: they are none."""
+        marker = text.split(" ")[0]
+        is_bullet = MARKER.fullmatch(marker) is not None and not marker[-1:].isalnum() and marker[-1:] != "."
+        is_entry = _CAPTION.match(text) or _ENTRY in text
+        if is_bullet or is_entry or len(text) > _LONGEST_HEADING or not any(map(str.isalpha, text)):
+            return 0
+        if size := self.size_of(lines[0]):
+            return self.levels[size]
+        is_bold = lines[0].is_bold and len(lines) < 3 and not text.endswith((".", ":", ",", ";", "?"))
+        return min(len(self.levels) + 1, 6) if is_bold and lines[0].size > 0.9 * self.usual else 0
+
+
+def _paragraphs(lines: Sequence[PageLine], page: int, style: _Style) -> Iterator[_Paragraph]:
+    """Yield the paragraphs, items, headings and tables of a column."""
+    plain = [line for line in lines if not line.table]
+    left, right = min((line.left for line in plain), default=0.0), max((line.right for line in plain), default=0.0)
+    gaps = sorted(above.middle - below.middle for above, below in zip(lines, lines[1:], strict=False)
+                  if not above.table and not below.table)  # fmt: skip
+    # single lines of lists and headings are far from one another, too; twice the size is the distance of paragraphs
+    pitch = min(max(gaps[len(gaps) // 3] if gaps else 0.0, style.usual), 1.6 * style.usual)
+    part: list[PageLine] = []
+    is_first = True
+    for line in [*lines, None]:
+        if part and (line is None or line.table or _begins(part, line, left, right, pitch, style)):
             text = ""
-        text = _joined(text, words) if text else words
-    if text:
-        yield text
+            for each in part:
+                text = joined(text, each.text)
+            level = style.level_of(part, text)
+            block: Block = TextBlock(text, page=page)
+            if level:
+                block = Heading(text, level, page=page)
+            elif starts_item(part[0]):
+                block = TextBlock(_BULLET.sub("", text), page=page, kind="item")
+            yield _Paragraph(block, is_first, part[-1].right > right - 0.15 * (right - left))
+            part, is_first = [], False
+        if line is not None and line.table:
+            yield _Paragraph(line.table._replace(page=page), is_first, False)
+            is_first = False
+        elif line is not None:
+            part.append(line)
 
 
-def _joined(first: str, second: str) -> str:
-    """Return two lines as one; a word that is cut at the end of the first is whole again."""
-    if re.search(r"[^\W\d_]{2,}-$", first) and second[:1].islower():
-        return first[:-1] + second
-    return f"{first} {second}".strip()
+def _begins(part: Sequence[PageLine], line: PageLine, left: float, right: float, pitch: float, style: _Style) -> bool:
+    """Return True if a line is the first of a block."""
+    before, size = part[-1], line.size
+    gap = before.middle - line.middle
+    is_far = gap < 0 or gap > 1.3 * max(pitch, 1.05 * size)
+    if is_far or style.size_of(before) != style.size_of(line) or _ENTRY in before.text:
+        return True
+    is_ended = _SENTENCE_END.search(before.text) is not None
+    is_short = before.right < right - 0.15 * (right - left)
+    if before.is_bold != line.is_bold:
+        return is_short or is_ended or gap > 1.1 * pitch
+    if starts_item(line):
+        return is_ended or starts_item(part[0]) or before.text.endswith(":") or line.text[0] in _BULLETS
+    if style.size_of(line):
+        return False
+    if starts_item(part[0]):
+        return line.left <= part[0].left + 1 and is_ended
+    is_indented = line.left > before.left + 0.8 * size and before.left < left + 2 * size
+    return is_ended and (is_indented or (before.right < right - 0.3 * (right - left) and not line.text[:1].islower()))

@@ -26,6 +26,7 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 # a letter, a digit or a symbol that a title may consist of, as "+"; a full stop names nothing
 _HAS_NAME = re.compile(r"[\w+=<>$€£×÷∞~^|]")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _LEAST = 1e-3  # normalised score of a span
 _SHORTEST = 4  # characters of a span that may match a name nearly
 
@@ -46,7 +47,7 @@ def read_answers(
     words: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # evidence -> start, end, number of the answer
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
-        text, start, end = _whole_words(span, evidences[place].text)
+        text, start, end = _whole_words(span, evidences[place])
         entity = meaning(text, evidences[place], (start, end))
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place].text, 0, start)
@@ -112,11 +113,17 @@ def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) ->
     return None
 
 
-def _whole_words(span: AnswerSpan, text: str) -> tuple[str, int, int]:
-    # a reader of word pieces may mark a part of a word
-    start, end = span.start, span.end
+def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, int]:
+    # a reader of word pieces may mark a part of a word or of an address, or several cells
+    start, end, text = span.start, span.end, evidence.text
     if text[start:end] != span.text:
         return span.text, start, end
+    for cell in evidence.evidence["row"]["cells"] if "row" in evidence.evidence else ():
+        if cell["start"] <= start < cell["start"] + len(cell["text"]):
+            end = min(end, cell["start"] + len(cell["text"]))
+    for address in _ADDRESS.finditer(text):
+        if address.start() < end and start < address.end() and text[start:end].strip() in address[0]:
+            return address[0], *address.span()
     while 0 < start < len(text) and _LATIN.fullmatch(text[start - 1 : start + 1]):
         start -= 1
     while 0 < end < len(text) and _LATIN.fullmatch(text[end - 1 : end + 1]):

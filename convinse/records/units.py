@@ -17,7 +17,7 @@ _CHAINS = (
 )  # fmt: skip
 UNIT_RANKS = [{word: rank for rank, words in enumerate(chain) for word in words.split()} for chain in _CHAINS]
 _MEASURES = (
-    "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb usd eur gbp inr hp cc"
+    "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb usd eur gbp chf nok sek dkk kr pln zł czk kč inr hp cc"
     " hectare hectares acre acres kilometre kilometres kilometer kilometers centimetre centimetres centimeter centimeters"
     " millimetre millimetres gram grams kilogram kilograms ton tons tonne litre litres liter liters knots watts kilowatts"
     " megawatts gigawatts dollar dollars euro euros yen rupees francs roubles rubles pesos"

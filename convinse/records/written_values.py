@@ -120,8 +120,8 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
     """
     values = _cached_values(text)
     marked = [value for value in values if value.start < end and start < value.end] or [
-        value for value in values if (around := _surroundings(text, value))[0] <= start and end <= around[1]
-    ]  # the unit alone: "euros" of "30 euros"
+        value for value in values if (around := _surroundings(text, value))[0] <= start < around[1]
+    ]  # the unit, and more: "euros a month" of "30 euros a month"
     dates = [value for value in marked if value.kind != "number"]
     ids = {part.entity["id"] for value in dates for part in value.parts} | {"" for value in dates if not value.parts}
     if len(ids) == 1:  # beside other numbers, the text marks one date

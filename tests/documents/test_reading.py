@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import Workbook
 from pptx import Presentation
-from pypdf import PdfWriter
 
 from case_tables import each_case
 from convinse.documents import code_pages, office
 from convinse.documents.evidences import document_evidences
 from convinse.documents.readers import READERS, read_document
 from convinse.support.errors import DataError
+from drawn_pdf import file_of, locked_pdf
 
 
 def read(name, data):
@@ -95,16 +95,10 @@ def page(text="The gate opens at 7."):
     """A PDF of one page, written by hand, in a font that has a sign for "fi" where others have "A"."""
     drawn = f"BT /F1 12 Tf 9 99 Td ({text}) Tj ET"
     font = "/Resources<</Font<</F1 5 0 R>>>>"
-    objects = [
+    return file_of([
         "<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R{font}>>",
         f"<</Length {len(drawn)}>>\nstream\n{drawn}\nendstream", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding<</Differences[65/fi]>>>>",
-    ]  # fmt: skip
-    file, places = "%PDF-1.4\n", []
-    for number, value in enumerate(objects, 1):
-        places.append(len(file))
-        file += f"{number} 0 obj\n{value}\nendobj\n"
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    return f"{file}xref\n0 6\n0000000000 65535 f \n{table}trailer\n<</Root 1 0 R/Size 6>>\nstartxref\n{len(file)}\n%%EOF\n".encode()
+    ])  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -129,13 +123,6 @@ def test_slides_and_pages_are_cited():
         assert read(name, data).evidences[0]["citation"] == {"file": name, "headings": headings, "page": 1}
 
 
-def locked():
-    writer = PdfWriter()
-    writer.add_blank_page(9, 9)
-    writer.encrypt("secret", algorithm="RC4-128")
-    return packed_by(writer.write)
-
-
 def bomb():
     return zipped({"word/document.xml": bytes(3_000_000)})
 
@@ -144,7 +131,7 @@ def bomb():
     ("name", "data", "reason"),
     [
         ("a.pdf", lambda: b"%PDF-1.7 broken", "cannot be read"),
-        ("a.pdf", locked, "needs a password"),
+        ("a.pdf", locked_pdf, "needs a password"),
         ("a.pdf", lambda: page(""), "has no text; is it a scan"),
         ("a.docx", lambda: b"PK\x03\x04 cut off", "cannot be read"),
         ("a.docx", bomb, "unpacks to more than 1 MB"),
