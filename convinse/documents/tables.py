@@ -44,7 +44,7 @@ def parts_of(block: TableBlock) -> TableParts:
     return TableParts([table for part in parts for table in part.tables], [note for part in parts for note in part.notes])
 
 
-def _own_rows(block: TableBlock) -> list[list[str]]:
+def _with_cells_once(block: TableBlock) -> list[list[str]]:
     """Return the rows with each merged cell once, at its first place."""
     return [
         ["" if (number, column) in block.merged else " ".join(text.split()) for column, text in enumerate(row)]
@@ -54,14 +54,15 @@ def _own_rows(block: TableBlock) -> list[list[str]]:
 
 def _parts_of(block: TableBlock) -> TableParts:
     lines = block.lines or [0] * len(block.rows)
-    own = _own_rows(block)
+    rows_once = _with_cells_once(block)
+    below_merged = {row for (row, _), origin in block.merged.items() if origin[0] < row}
     parts = TableParts([], [])
     rows: list[int] = []  # of the table so far
     caption = block.caption
     for run in _runs(range(len(block.rows)), [number for number, row in enumerate(block.rows) if not any(row)]):
-        singles = [number for number in run if sum(map(bool, own[number])) == 1 and not any(number in place[:1] for place in block.merged if block.merged[place][0] < number)]
+        singles = [number for number in run if sum(map(bool, rows_once[number])) == 1 and number not in below_merged]
         if len(run) == len(singles) and len(block.rows[0]) > 1:
-            texts = [" ".join(own[number]).strip() for number in run]
+            texts = [" ".join(rows_once[number]).strip() for number in run]
             if run[-1] == len(block.rows) - 1 or len(run) > 1:
                 parts.notes.extend(zip(texts, (lines[number] for number in run), strict=True))
             else:  # a title
@@ -92,8 +93,8 @@ def _filled(block: TableBlock, rows: Sequence[int]) -> int:
 
 
 def _has_head(block: TableBlock, run: Sequence[int]) -> bool:
-    own = _own_rows(block)
-    rows = [own[number] for number in run]
+    rows_once = _with_cells_once(block)
+    rows = [rows_once[number] for number in run]
     first = _first_row(rows)
     above = [row for row in block.rows[: run[0]] if any(row)]
     columns = [column for column, text in enumerate(rows[first]) if text and not _AMOUNT.fullmatch(text)]
@@ -139,7 +140,7 @@ def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
     """
     rows = [[" ".join(text.split()) for text in row] for row in table.rows]
     first = _first_row(rows) if table.heads is None else 0
-    heads = _heads(_own_rows(table)[first:]) if table.heads is None else table.heads
+    heads = _heads(_with_cells_once(table)[first:]) if table.heads is None else table.heads
     headed = set(range(first, first + heads))
     merged = dict(table.merged)
     if len(headed) > 1:  # a name whose further columns are empty: "2022", "", "2023", ""
@@ -148,21 +149,21 @@ def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
             if not rows[top][column] and rows[top][column - 1] and rows[top + 1][column]:
                 rows[top][column] = rows[top][column - 1]
     grid: list[GridRow] = []
-    own = _own_rows(table)
+    rows_once = _with_cells_once(table)
     for number, row in enumerate(rows):
         cells: GridRow = []
-        is_part = _is_part(own, number, first + heads)
+        is_part = _is_part(rows_once, number, first + heads)
         for column, text in enumerate(row):
-            is_title = (number < first or is_part) and not own[number][column]
+            is_title = (number < first or is_part) and not rows_once[number][column]
             origin = merged.get((number, column), (number, column))
             cells.append(None if is_title else GridCell(Snippet(text, (), "table"), number in headed, origin, "", ""))
         grid.append(cells)
     return grid, headed
 
 
-def _is_part(own: Sequence[Sequence[str]], number: int, first: int) -> bool:
+def _is_part(rows: Sequence[Sequence[str]], number: int, first: int) -> bool:
     """Return True for a text alone in the first cell of a row between full rows: the name of the rows below."""
-    row, below = own[number], own[number + 1] if number + 1 < len(own) else []
+    row, below = rows[number], rows[number + 1] if number + 1 < len(rows) else []
     return number >= first and len(row) > 2 and bool(row[0]) and sum(map(bool, row)) == 1 and sum(map(bool, below)) > 2
 
 
