@@ -36,7 +36,7 @@ from recipes.embedded.tables import read_tables
 from recipes.sources import records, unescaped_field
 
 _PAGES = project_root() / "scripts" / "recipes" / "snapshot" / "pages"
-_OF_AN_ARTICLE = 30  # questions
+_OF_AN_ARTICLE = 8  # questions
 _STRAY = 0.25  # of the questions that have an answer: as many have none
 _SHEETS, _REPORTS, _OF_A_SHEET = 80, 50, 6
 _SEED = 7
