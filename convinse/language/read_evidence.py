@@ -10,7 +10,7 @@ from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Mention, 
 from ..records.facts import Fact, fact_of
 from ..records.literals import is_date
 from ..records.periods import TimedPart, timed_parts
-from ..records.written_values import kind_of_value
+from ..records.written_values import find_literals
 from .language import Language
 from .property_names import PropertyLabel
 from .text import fold
@@ -21,14 +21,12 @@ _CODE = re.compile(
     r"(?=.*[0-9])(?=.*[A-Z])[A-Z0-9]+(?:[ ./-][A-Z0-9]+){0,5}|\+?[0-9]{2,4}(?:[ -][0-9]{2,4}){1,5}"
     r"|[\^~<>=!≤≥]{1,3}\s?[0-9][\w.*]*(?:\s?[^\W\d_%]{0,2}[°%]?[A-Z]?)(?:,\s?[\^~<>=!]{1,2}\s?[0-9][\w.*]*)*"  # ^4.2, > 4 °C
 )
-# groups of digits that are no thousands: 555 0142, +47 22 86 44 00
-_TELEPHONE = re.compile(r"(?<![\w.,])(?=\+|[0-9]{1,4}(?:[ -][0-9]{3})*[ -](?:0|[0-9]{2}\b|[0-9]{4}\b))\+?[0-9]{2,4}(?:[ -][0-9]{2,4}){1,5}(?![\w,]|\.[0-9])")
 
 
 @lru_cache(maxsize=4096)  # spans of a reader ask for the same cells
 def is_code(text: str) -> bool:
     """Return True for a text that is given as a whole, though it has digits: MX-40, 4QP, 555 0142; not for a value."""
-    return _CODE.fullmatch(text) is not None and not kind_of_value(text)
+    return _CODE.fullmatch(text) is not None and not any(find_literals(text))
 
 
 class ReadEvidence:
@@ -121,9 +119,7 @@ class ReadEvidence:
         elif "attribute" in self.evidence:
             parts = self.evidence["attribute"]["values"]
         around = (part["text"] for part in parts if part["start"] <= start and end <= part["start"] + len(part["text"]))
-        code = next((text for text in around if is_code(text)), "")
-        telephones = (found for found in _TELEPHONE.finditer(self.text) if found.start() <= start and end <= found.end())
-        return code or next((found[0] for found in telephones if is_code(found[0])), "")
+        return next((text for text in around if is_code(text)), "")
 
     def labels_at(self, start: int) -> Iterator[PropertyLabel]:
         """Yield the labels of the value at a place in a row (its header) or infobox entry (the path of the attribute, its header)."""

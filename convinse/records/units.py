@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 CURRENCY = "$€£¥₹₽₩₺₪฿₴₦₱₫₿₡₲₵₸"
+# behind an amount, which is no year then: "1290 kr"; a regular expression
+MONEY_WORDS = "euros?|eur|dollars?|usd|pounds?|gbp|kr|nok|sek|dkk|chf|francs?|pln|zł|czk|yen|rupees|roubles|pesos"
 # Units of a quantity from large to small: "5 ft 11 in" is a single length.
 _CHAINS = (
     ("mi mile miles", "yd yard yards", "ft feet foot ' ′ ’", "in inch inches \" ″ ” ''"),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .evidence import Entity
 from .literals import MONTHS, date_entity, is_calendar_day, is_date, is_number, number_entity
-from .units import CURRENCY, UNIT, UNIT_RANKS
+from .units import CURRENCY, MONEY_WORDS, UNIT, UNIT_RANKS
 
 _MONTH = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
 _MONTH |= {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)} | {"sept": 9}
@@ -64,10 +64,11 @@ _PIECE = re.compile(
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
     | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}[ -](?:century|millennium)(?:{_AFTER})?)(?!\w)
     | (?P<partial>(?-i:{_DAY}\s(?:of\s)?(?:{"|".join(MONTHS)})|(?:{"|".join(MONTHS)})\s{_DAY})(?![\w,]))
-    | (?P<year>(?P<y7>{_YEAR})\s?[–—/-]\s?(?P<y8>{_YEAR}|[0-9][0-9])(?P<e8>{_AFTER})?|{_year(6)})
+    | (?P<year>(?P<y7>{_YEAR})\s?[–—/-]\s?(?P<y8>{_YEAR}|[0-9][0-9])(?P<e8>{_AFTER})?|{_year(6)}(?!\s?(?:{MONEY_WORDS})(?!\w)))
     ){_END}
     | (?P<number>(?P<power>(?:(?P<factor>[0-9]+(?:\.[0-9]+)?)\s?[×x·*]\s?)?10(?:\^\(?(?P<exponent>[−–+-]?[0-9]{{1,2}})\)?|(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{{1,2}})))
-      | (?P<token>(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}(?![.,]?[0-9])|(?<=\+)[0-9]{{1,3}}(?:[ .-]\(?[0-9]{{2,5}}\)?){{2,5}}|[0-9]{{3}}[ .-][0-9]{{3}}[ .-][0-9]{{4}}(?![0-9]))
+      | (?P<token>(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}(?![.,]?[0-9])|(?<=\+)[0-9]{{1,3}}(?:[ .-]\(?[0-9]{{2,5}}\)?){{2,5}}|[0-9]{{3}}[ .-][0-9]{{3}}[ .-][0-9]{{4}}(?![0-9])
+          |0[0-9]{{1,4}}(?:[ /-][0-9]{{2,4}}){{1,4}}(?![0-9.,]\d)|[0-9]{{3}}(?:[ ][0-9]{{4}}|-0[0-9]{{3}})(?![0-9]|[.,][0-9]))
       | (?P<whole>{_NUMBER})?(?:(?P<vulgar>{_VULGAR})|(?:(?<=[0-9])[+\ -])?(?P<above>(?<![0-9])[0-9]{{1,2}})[⁄/](?P<below>[0-9]{{1,3}}))
       | (?P<amount>{_NUMBER}))
       (?:(?:\s|-(?=\w+-|\w+\s))(?P<scale>{"|".join(_SCALES)})(?:\s(?P<more>crore|million|billion))?(?!\w)
