@@ -26,7 +26,9 @@ _CODE = re.compile(
 @lru_cache(maxsize=4096)  # spans of a reader ask for the same cells
 def is_code(text: str) -> bool:
     """Return True for a text that is given as a whole, though it has digits: MX-40, 4QP, 555 0142; not for a value."""
-    return _CODE.fullmatch(text) is not None and not any(find_literals(text))
+    return _CODE.fullmatch(text) is not None and not any(
+        (value.start, value.end) == (0, len(text)) for value in find_literals(text)
+    )
 
 
 class ReadEvidence:
