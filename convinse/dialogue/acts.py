@@ -58,6 +58,12 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return self.acts[int(chances[:talk].argmax())] if 1 - chances[talk] >= self.least else QUESTION
 
 
+    def new_words(self, utterance: str) -> list[str]:
+        """Return the folded words of an utterance that the model has not learned from."""
+        tokens = (token.casefold() for token in _TOKEN.findall(utterance))
+        return [token for token in tokens if token not in "?!" and f"w {token}" not in self.weights]
+
+
 def read_acts(folder: Path) -> ActModel:
     """Read the classifier. Raises `ModelError` if the file is missing, damaged, or has other acts."""
     model = read_model(folder / FILE, ActModel, FORMAT, "talk", _REMEDY)

@@ -14,6 +14,7 @@ from ..question_understanding.base import history_turn
 from ..records.conversation import Turn
 from ..records.replies import Meaning
 from ..resources import Resources
+from ..wikipedia.stored_pages import search_words
 from .acts import QUESTION, TALK_MODEL, ActModel, read_acts
 from .clarification import ask_for_meaning, ask_for_topic, chosen, missing_topic, name_of, with_topic
 from .corrections import correct, is_taken_back
@@ -22,6 +23,7 @@ from .replies import LEAST, reply
 # arguments: turns, and the history of each
 AnswerTurns = Callable[[Sequence[Turn], Sequence[Sequence[Turn]]], None]
 
+_ABOUT_ANSWERS = frozenset(("reason", "repeat", "help", "sources"))
 _MAX_TOPIC_WORDS = 8  # of a reply that names a topic
 _MIN_PART_WORDS = 3  # of a question that is a part of an utterance
 _MAX_PARTS = 3  # questions in an utterance
@@ -128,7 +130,15 @@ class Dialogue:
 
     def is_talk(self, utterance: str) -> bool:
         """Return True if an utterance asks for no answer to a question, so that later turns do not depend on it."""
-        return self._acts.act(utterance) not in (QUESTION, "more", "correction")
+        return self._act(utterance) not in (QUESTION, "more", "correction")
+
+    def _act(self, utterance: str) -> str:
+        # "Which course is the sorbet?" is no question for the sources if the files have that word
+        act, pages = self._acts.act(utterance), self._resources.pages
+        if act not in _ABOUT_ANSWERS or not pages.searches_words:
+            return act
+        words = search_words(" ".join(self._acts.new_words(utterance)))
+        return QUESTION if words and pages.search(words, 1) else act
 
     def read(self, utterance: str, history: Sequence[Turn], sources: Sequence[str]) -> Reading:
         """Return the reading of an utterance after the turns of `history`."""
@@ -138,7 +148,7 @@ class Dialogue:
         asks = language.answer_types.asks
         if history and (choice := self._choice(utterance, history[-1], earlier)):
             return choice
-        act = self._acts.act(utterance)
+        act = self._act(utterance)
         needs_turn = act in ("more", "correction")
         if (needs_turn and last is None) or (act == "correction" and asks(utterance)):
             act = QUESTION
@@ -192,7 +202,7 @@ class Dialogue:
             return None
         is_linked = any(mention.is_name for mention in self._resources.linker.link(topic))
         pronoun = missing_topic(question, self._resources) if is_linked or topic[:1].isupper() else None
-        if pronoun is None or (not is_linked and self._acts.act(utterance) != QUESTION):
+        if pronoun is None or (not is_linked and self._act(utterance) != QUESTION):
             return None
         return Reading((with_topic(question, pronoun, topic, language),), earlier, replaces=last.get("turn"))
 

@@ -10,6 +10,7 @@ from .code_pages import decoded
 from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*?)(?:\s*<[^`<>]*>)?`")
+_WARNING = 2  # level of messages of docutils about what it reads all the same
 _OPTION = re.compile(r"\s*(?:\.\. |:[\w-]+:)")
 _SETTINGS = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "halt_level": 5}
 
@@ -123,6 +124,8 @@ class _NodeWalk:
         for block in node.findall():
             if type(block).__name__ == "literal_block":
                 first, *lines = block.astext().splitlines() or [""]
+                if node.get("level", 0) == _WARNING and not first.lstrip().startswith(".."):
+                    continue  # a title whose line is too short has been read
                 argument = first.partition("::")[2].strip()
                 words = [argument, *(line.strip() for line in lines if not _OPTION.match(line))]
                 if argument.isidentifier() and not any(words[1:]):  # `.. unknown:: x` names something and says nothing
