@@ -180,7 +180,7 @@ def data_rows(grid: Sequence[GridRow], headed: AbstractSet[int]) -> list[int]:
 def named_values(table: TableBlock) -> list[tuple[str, str, int]]:
     """Return the names, values and lines of a table that gives each row one value: "Owner, Ida Roth", "Opened, 1987"; else nothing.
 
-    It has two columns without names: the first has different words, the second values of several kinds.
+    The first of its two columns, which have no names, has different words, the second values of several kinds.
     """
     rows = [[" ".join(text.split()) for text in row] for row in table.rows]
     filled = [column for column in range(len(rows[0]) if rows else 0) if any(row[column] for row in rows)]

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from ..language.property_names import PropertyLabel
 from ..language.validity import judged_parts
 from ..records.literals import is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
 from .question import Question
+
+_INSTANCE_OF = "P31"
+_LIFE = frozenset(("P569", "P570"))  # dates of birth and death
 
 
 def set_agreements(candidates: Sequence[EntityCandidate], question: Question) -> None:
@@ -76,9 +80,21 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
                 is_possible = types.heads(question.items.types(entity_id)).isdisjoint(award)
             else:
                 is_possible = any(map(str.isdigit, entity_id))
-        if is_possible:
+        if is_possible and (candidate.computed or not _is_of_other_kind(candidate, question)):
             possible.append(candidate)
     return possible
+
+
+def _is_of_other_kind(candidate: EntityCandidate, question: Question) -> bool:
+    """Return True for a date, a number or a class in answer to "who", and for a birth in answer to a death, or the reverse."""
+    types, names = question.language.answer_types, question.property_names
+    facts = [question.evidences[place].fact for place in candidate.places if place < len(question.evidences)]
+    properties = {fact.predicate["id"] if fact else "" for fact in facts}
+    if types.expected_type(question.in_full).kind == "person":
+        return bool(kind_of_value(candidate.entity["id"])) or properties == {_INSTANCE_OF}
+    words = question.language.properties.keywords(question.in_full)
+    requested = {end for end in _LIFE if names.asking(PropertyLabel("", end), words)}
+    return len(requested) == 1 and bool(properties) and properties <= _LIFE - requested
 
 
 def _in_time(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
