@@ -57,7 +57,6 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         talk = len(self.acts) - 1
         return self.acts[int(chances[:talk].argmax())] if 1 - chances[talk] >= self.least else QUESTION
 
-
     def new_words(self, utterance: str) -> list[str]:
         """Return the folded words of an utterance that the model has not learned from."""
         tokens = (token.casefold() for token in _TOKEN.findall(utterance))

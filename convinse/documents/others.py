@@ -214,7 +214,11 @@ def _open_blocks(node: Any) -> Iterator[Block]:
                 if any(texts) or any((len(rows), column) in merged for column in range(len(texts))):
                     for column, (height, width) in spans.items():
                         places = product(range(height), range(width))
-                        merged |= {(len(rows) + down, column + right): (len(rows), column) for down, right in places if down or right}
+                        merged |= {
+                            (len(rows) + down, column + right): (len(rows), column)
+                            for down, right in places
+                            if down or right
+                        }
                     rows.append(texts)
         width = max([*map(len, rows), *(column + 1 for _, column in merged)], default=0)
         cells = [[*row, *[""] * (width - len(row))] for row in rows]
@@ -230,7 +234,11 @@ def _open_row(row: Any) -> tuple[list[str], dict[int, tuple[int, int]]]:
     cells: list[str] = []
     spans: dict[int, tuple[int, int]] = {}
     for cell in row:
-        numbers = {key.rpartition("-")[0].rpartition("}")[2] + key.rpartition("-")[2]: value for key, value in cell.attrib.items() if value.isdigit()}
+        numbers = {
+            key.rpartition("-")[0].rpartition("}")[2] + key.rpartition("-")[2]: value
+            for key, value in cell.attrib.items()
+            if value.isdigit()
+        }
         repeated = int(numbers.get("number-columnsrepeated", "1"))
         text = " ".join(" ".join("".join(part.itertext()) for part in cell).split())
         span = tuple(min(int(numbers.get(f"number-{name}spanned", "1")), 1000) for name in ("rows", "columns"))

@@ -41,7 +41,9 @@ def parts_of(block: TableBlock) -> TableParts:
         parts = [_parts_of(_cut(block, range(len(block.rows)), side)) for side in sides]
     else:
         parts = [_parts_of(_cut(block, range(len(block.rows)), [column for side in sides for column in side]))]
-    return TableParts([table for part in parts for table in part.tables], [note for part in parts for note in part.notes])
+    return TableParts(
+        [table for part in parts for table in part.tables], [note for part in parts for note in part.notes]
+    )
 
 
 def _with_cells_once(block: TableBlock) -> list[list[str]]:
@@ -129,7 +131,9 @@ def _cut(block: TableBlock, rows: Sequence[int], columns: Sequence[int]) -> Tabl
         if row in row_at and column in column_at and origin[0] in row_at and origin[1] in column_at
     }
     lines = [block.lines[row] for row in rows] if block.lines else ()
-    return block._replace(rows=[[block.rows[row][column] for column in columns] for row in rows], merged=merged, lines=lines)
+    return block._replace(
+        rows=[[block.rows[row][column] for column in columns] for row in rows], merged=merged, lines=lines
+    )
 
 
 def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
@@ -213,7 +217,11 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
 def _heads(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows name columns: none, one or two."""
     # a name that is repeated beside itself is one over several columns
-    top = ["" if text and place and text == rows[0][place - 1] else text for place, text in enumerate(rows[0])] if rows else []
+    top = (
+        ["" if text and place and text == rows[0][place - 1] else text for place, text in enumerate(rows[0])]
+        if rows
+        else []
+    )
     if len(rows) < 2 or not _are_names(top, rows[1:]):
         return 0
     gaps = [column for column, text in enumerate(top) if column and not text]

@@ -34,14 +34,18 @@ def _name(text: str, at: int, to: int, start: int, end: int, language: Language)
         words.pop()
     before = fold(text[start:at])
     has_article = before in language.words.articles
-    if at == start and (fold(words[0]) in language.words.articles or (len(words) > 1 and language.common.has(fold(words[0])))):
+    if at == start and (
+        fold(words[0]) in language.words.articles or (len(words) > 1 and language.common.has(fold(words[0])))
+    ):
         has_article = fold(words[0]) in language.words.articles
         at += len(words[0]) + 1
         words = words[1:]
     is_first = not before or has_article
     if not words or len(words) > _MOST_WORDS or text[start:end].rstrip(" .:!?") == text[at:to].rstrip("."):
         return
-    is_single = len(words) == 1 and (len(words[0]) < _SHORTEST or not is_first or (not has_article and language.common.has(fold(words[0]))))
+    is_single = len(words) == 1 and (
+        len(words[0]) < _SHORTEST or not is_first or (not has_article and language.common.has(fold(words[0])))
+    )
     if not is_single:
         name = text[at:to].rstrip(".'’")
         yield at, at + len(name.removesuffix("'s").removesuffix("’s"))

@@ -80,7 +80,9 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
 
 def _lacks_year(question: Question, table: Table) -> bool:
     """Return True if columns are named by years, and neither they nor the cells have the year of a question."""
-    years = {year for year in _YEAR.findall(question.in_full) if not any(year in keywords for keywords in table.row_keywords)}
+    years = {
+        year for year in _YEAR.findall(question.in_full) if not any(year in keywords for keywords in table.row_keywords)
+    }
     headed = [column for column in table.columns if _YEAR.fullmatch(column.header.strip())]
     return len(headed) > 1 and bool(years) and not any(column.header.strip() in years for column in headed)
 

@@ -61,7 +61,11 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
         keywords = column.keywords
         return len(keywords & frozenset(order.noun)), len(keywords & nouns), len(keywords & words)
 
-    amounts = [column for column in table.columns if column.order and column.keywords & (order.by if column.is_dated else nouns)]
+    amounts = [
+        column
+        for column in table.columns
+        if column.order and column.keywords & (order.by if column.is_dated else nouns)
+    ]
     # "the highest rent in 2024": the column of a year
     years = [column for column in table.amounts if column.keywords & {word for word in words if word.isdigit()}]
     measure = max(amounts, key=fit, default=years[0] if len(years) == 1 else None)
@@ -91,10 +95,16 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if kind == "date":
         return table.dated[0] if table.dated else None
-    if kind in ("number", "any") and measure.keywords & (head | frozenset(order.noun)) and not table.headers & (head - measure.keywords):
+    if (
+        kind in ("number", "any")
+        and measure.keywords & (head | frozenset(order.noun))
+        and not table.headers & (head - measure.keywords)
+    ):
         return measure
     if kind == "person":
-        people = [column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind]
+        people = [
+            column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind
+        ]
         return people[0] if people else table.telling_column
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
     return things[0] if things else table.telling_column

@@ -26,15 +26,22 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number, number_entity
 from ..records.ranked_rows import value_of
+from ..records.units import CURRENCY
+from ..records.written_values import value_at
 from .candidates import Computed
 from .intervals import by_intervals
 from .question import Question
 from .table_orders import ordered_things
 from .tables import Column, Selection, Table, cell_answers, head_keywords
 
-_MOST_UNEXPLAINED = {"cell": 2, "sum": 1, "count": 1}  # words of a question; chosen on WikiTableQuestions' training part
+_MOST_UNEXPLAINED = {
+    "cell": 2,
+    "sum": 1,
+    "count": 1,
+}  # words of a question; chosen on WikiTableQuestions' training part
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?P<unit>[^\W\d_]{1,12}|%))?")
 _DIGITS = re.compile(r"\d[\d.,'’ ]*")
+_DECIMALS = re.compile(r"\d\.(\d{1,3})(?!\d)")
 _MANY_WORDS = 3  # behind "how many"
 
 
@@ -65,6 +72,7 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
 
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
     words, names = question.language.properties.keywords(question.in_full), question.property_names
+    wide = words.union(*map(question.language.literals.names_of, words))  # "long" asks for the length
     head = head_keywords(question)
     headed = [column for column in table.columns if column.keywords & head]
     if headed:
@@ -73,7 +81,7 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     for number, column in enumerate(table.columns):
         cell = column.cells[row]
         if cell is None or not table.words.keywords(cell["text"]) & matched:
-            coverage = names.coverage(column.label, words)
+            coverage = names.coverage(column.label, wide)
             fits.append(((max(1, len(column.keywords & words)), coverage), number))
     best = max(fits, default=None)
     if best is None or best[0][1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
@@ -88,6 +96,8 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if requested is None or cell is None:
             continue
         answers = cell_answers(cell, question)
+        if question.expected.kind == "number" and (value := value_at(cell["text"], 0, len(cell["text"]))) is not None:
+            answers = [{"id": answer["id"], "label": value["label"]} for answer in answers]  # with its unit
         if not requested[1].keywords & head_keywords(question):
             answers = [answer for answer in answers if _is_of_kind(answer, question.expected.kind)]
         if answers:
@@ -133,7 +143,9 @@ def _difference(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
-def _rows_and_measure(question: Question, table: Table, by: AbstractSet[str]) -> tuple[dict[int, Column], Column | None]:
+def _rows_and_measure(
+    question: Question, table: Table, by: AbstractSet[str]
+) -> tuple[dict[int, Column], Column | None]:
     """Return the rows that a question names one by one, by which column, and the column of amounts that it names, or the only one."""
     words = question.language.properties.keywords(question.in_full)
     names = table.named(words)
@@ -149,7 +161,9 @@ def _rows_and_measure(question: Question, table: Table, by: AbstractSet[str]) ->
 
 def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations, properties = question.language.operations, question.language.properties
-    is_sum = question.expected.kind in ("number", "any") and operations.summing.intersection(fold(question.in_full).split())
+    is_sum = question.expected.kind in ("number", "any") and operations.summing.intersection(
+        fold(question.in_full).split()
+    )
     if not is_sum or operations.order(question.in_full):
         return []
     words = properties.keywords(question.in_full) - properties.keyword_set(operations.summing)
@@ -198,13 +212,13 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
 
 
 def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
-    """Return the keywords of the first word behind "how many", and of all that may name what is counted; None if nothing is."""
+    """Return the keywords of "how many" and the word behind, and of all words that may name what is counted; None if nothing is."""
     many, properties = question.language.literals.counted.search(question.in_full), question.language.properties
     if many is None:
         return None
     behind = question.in_full[many.end() :].split()[:_MANY_WORDS]
     nouns = properties.keyword_set(behind)
-    return properties.keyword_set(behind[:1]) or nouns, nouns
+    return (properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns
 
 
 def _has(column: Column, row: int, words: AbstractSet[str]) -> bool:
@@ -214,19 +228,26 @@ def _has(column: Column, row: int, words: AbstractSet[str]) -> bool:
 
 def _selected(question: Question, table: Table, words: AbstractSet[str]) -> tuple[list[int], frozenset[str]] | None:
     """Return the rows that a question selects by words, bounds and its time, and its words that do so; None if one of them cannot be judged."""
-    selection: Selection = table.selection(words)
-    rows, used = selection.rows, set(selection.matched)
     bounds = list(_bounds(question))
+    keywords = question.language.properties.keywords
+    selection: Selection = table.selection(words.difference(*(keywords(text) for text, *_ in bounds)))
+    rows, used = selection.rows, set(selection.matched)
     if not selection.is_whole or len(bounds) > 1:
         return None
     for text, number, unit, is_above, is_inclusive in bounds:
-        behind = question.language.properties.keywords(text)
+        behind = keywords(text)
         measures = [column for column in table.amounts if column.order and unit and column.order.unit == unit]
+        if any(sign in text for sign in CURRENCY):
+            measures = [column for column in table.amounts if column.has_currency]
         measures = measures or table.measures(words | behind) or table.amounts
         if len(measures) != 1 or measures[0].order is None:
             return None
         amounts = measures[0].order.amounts
-        rows = [row for row in rows if (amount := amounts[row]) is not None and _is_within(amount, number, is_above, is_inclusive)]
+        rows = [
+            row
+            for row in rows
+            if (amount := amounts[row]) is not None and _is_within(amount, number, is_above, is_inclusive)
+        ]
         used |= behind | measures[0].keywords
     if not bounds and (time := question.language.times.time(question.in_full)):
         within = table.within(time)
@@ -253,7 +274,9 @@ def _bounds(question: Question) -> Iterator[tuple[str, float, str, bool, bool]]:
                 yield whole, value.amount, value.unit, is_above, match[0].strip().lower() in inclusive
 
 
-def _unexplained(operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]) -> bool:
+def _unexplained(
+    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]
+) -> bool:
     """Return True if too many words of a question are neither used nor those of the table's headers, title or page."""
     page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
     rest = words - used - table.headers - table.title_keywords - page
@@ -261,11 +284,15 @@ def _unexplained(operation: str, question: Question, table: Table, words: Abstra
 
 
 def _amount(number: float, column: Column) -> Entity:
-    """Return a computed amount as the cells of its column write amounts: with their currency or unit."""
-    texts: Iterable[str] = (cell["text"] for cell in column.cells if cell is not None and any(map(str.isdigit, cell["text"])))
-    pattern, text = next(iter(texts), ""), f"{round(number, 6):,.10g}"
-    written = _DIGITS.sub(lambda match: text + " " * match[0].endswith(" "), pattern, count=1) if column.order and column.order.unit else text
-    return {"id": text.replace(",", ""), "label": written.strip()}
+    """Return a computed amount as the cells of its column write amounts: with their decimals, currency or unit."""
+    pattern = next(
+        (cell["text"] for cell in column.cells if cell is not None and any(map(str.isdigit, cell["text"]))), ""
+    )
+    decimals = _DECIMALS.search(pattern)
+    text = f"{number:,.{len(decimals[1])}f}" if decimals else f"{round(number, 6):,.10g}"
+    has_unit = column.has_currency or bool(column.order and column.order.unit)
+    written = _DIGITS.sub(lambda match: text + " " * match[0].endswith(" "), pattern, count=1) if has_unit else text
+    return {"id": f"{round(number, 6):.10g}", "label": written.strip()}
 
 
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {

@@ -18,6 +18,7 @@ from ..records.evidence import Cell, Entity, Row
 from ..records.literals import is_date, is_number, number_entity
 from ..records.periods import AskedTime, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
+from ..records.units import CURRENCY
 from ..records.written_values import find_literals
 from .question import Question
 
@@ -56,6 +57,18 @@ class Column:
     def order(self) -> ColumnOrder | None:
         """The order of its cells; None if their values have no order."""
         return column_order(self.cells)
+
+    @property
+    def is_counter(self) -> bool:
+        """True if its values count the rows: 1, 2, 3."""
+        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
+        return self.is_numbering and amounts[-1] - amounts[0] < 2 * len(amounts)
+
+    @property
+    def has_currency(self) -> bool:
+        """True if its first filled cell has the sign of a currency."""
+        text = next((cell["text"] for cell in self.cells if cell is not None and cell["text"]), "")
+        return any(sign in text for sign in CURRENCY)
 
     @property
     def label(self) -> PropertyLabel:
@@ -118,7 +131,11 @@ class Table:
         for column in self.columns:
             texts = [cell["text"] for cell in column.cells if cell is not None]
             is_filled = column.order is None and 2 * len(texts) > len(self.rows)
-            if is_filled and sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts) and len({*texts}) >= _MIN_DISTINCT * len(texts):
+            if (
+                is_filled
+                and sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts)
+                and len({*texts}) >= _MIN_DISTINCT * len(texts)
+            ):
                 return column
         return self.name_column
 
@@ -129,8 +146,8 @@ class Table:
 
     @cached_property
     def amounts(self) -> list[Column]:
-        """The columns of numbers that are neither dates nor numberings, from the left."""
-        return [column for column in self.columns if column.order and not column.is_dated and not column.is_numbering]
+        """The columns of numbers that are no dates and do not count the rows, from the left."""
+        return [column for column in self.columns if column.order and not column.is_dated and not column.is_counter]
 
     @cached_property
     def headers(self) -> frozenset[str]:
@@ -176,7 +193,10 @@ class Table:
     def measures(self, words: AbstractSet[str]) -> list[Column]:
         """Return the columns of amounts whose headers have the most of some keywords; several if they have equally many."""
         amounts = [column for column in self.amounts if column.keywords & words]
-        share = {column: (len(column.keywords & words), len(column.keywords & words) / len(column.keywords)) for column in amounts}
+        share = {
+            column: (len(column.keywords & words), len(column.keywords & words) / len(column.keywords))
+            for column in amounts
+        }
         return [column for column in amounts if share[column] == max(share.values())]
 
     def within(self, time: AskedTime) -> list[int]:

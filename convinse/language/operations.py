@@ -15,6 +15,7 @@ from .word_lists import Ordered, Table, WordSet
 
 _MOST_WORDS = 3  # behind "first" or "longest" that name the ordered things
 _VOWELS = frozenset("aeiou")
+_NEVER_DOUBLED = frozenset("wxy")  # "lowest"
 
 
 class AskedOrder(NamedTuple):
@@ -139,5 +140,5 @@ def _superlative(adjective: str) -> str:
         return f"{adjective}st"
     if adjective.endswith("y"):
         return f"{adjective[:-1]}iest"
-    is_doubled = len(adjective) == 3 and adjective[-2] in _VOWELS  # "biggest"
+    is_doubled = len(adjective) == 3 and adjective[-2] in _VOWELS and adjective[-1] not in _NEVER_DOUBLED  # "biggest"
     return f"{adjective}{adjective[-1]}est" if is_doubled else f"{adjective}est"

@@ -117,7 +117,13 @@ def test_sheets_without_what_is_hidden_and_with_formulas_and_merged_cells():
     assert heading == Heading("Costs", 2) and list(document.left_out) == [
         "sheet Costs: 1 hidden rows or columns", "the hidden sheet Secret",
     ]  # fmt: skip
-    assert table.rows == [["Region", "Town", "Cost"], ["North", "Arlby", "12"], ["North", "Brenn", "=C2*2"], ["", "", ""], ["Note", "x", ""]]
+    assert table.rows == [
+        ["Region", "Town", "Cost"],
+        ["North", "Arlby", "12"],
+        ["North", "Brenn", "=C2*2"],
+        ["", "", ""],
+        ["Note", "x", ""],
+    ]
     assert (table.merged, table.lines) == ({(2, 0): (1, 0)}, [1, 2, 3, 5, 6])
 
 

@@ -1,14 +1,19 @@
-"""Questions that order, over the embedded snapshot: its tables and its facts."""
+"""Questions that operations answer: orders over the embedded snapshot, and all operations over tables of files."""
+
+from dataclasses import replace
 
 import pytest
 
-from case_tables import each_case
+from case_tables import cases, each_case
 from convinse.config import load_config
+from convinse.documents.evidences import document_evidences
+from convinse.documents.readers import read_document
 from convinse.heterogeneous_answering.question import questions_of
 from convinse.heterogeneous_answering.table_questions import computed_answers
 from convinse.heterogeneous_answering.tables import whole_tables
 from convinse.records.facts import fact_evidence
 from convinse.resources import Resources
+from convinse.wikipedia.pages import NoPages
 
 METALLICA = "Q15920"
 
@@ -66,3 +71,28 @@ def test_the_evidence_shown_is_the_row_that_decides(resources, evidences):
     found = evidences((METALLICA,))
     (best, *_) = computed(resources, "Who produced Metallica's first album?", found, (METALLICA,))
     assert "Kill 'Em All" in found[best.places[0]]["evidence_text"]
+
+
+class OnePage(NoPages):
+    """A page with one table."""
+
+    def __init__(self, evidences):
+        self._rows = [each["row"] for each in evidences]
+
+    def table(self, page, table):
+        return self._rows
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "operation", "answer"),
+    [(case["table"], *question) for case in cases("table_operations") for question in case["questions"]],
+)
+def test_an_operation_answers_a_question_over_a_table(resources, table, question, operation, answer):
+    found = document_evidences("table.csv", read_document("table.csv", table.encode())).evidences
+    asked_question = questions_of([{"question": question, "top_evidences": found}], resources)[0]
+    of_table = replace(asked_question, open_pages=lambda: OnePage(found))
+    results = computed_answers(of_table, whole_tables(of_table))
+    assert [(result.operation, result.entity["label"]) for result in results] == (
+        [(operation, answer)] if answer else []
+    )
+    assert all(place < len(found) for result in results for place in result.places)
