@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
@@ -226,7 +226,7 @@ def _has(column: Column, row: int, words: AbstractSet[str]) -> bool:
     return cell is not None and any(word in fold(cell["text"]) for word in words)
 
 
-def _selected(question: Question, table: Table, words: AbstractSet[str]) -> tuple[list[int], frozenset[str]] | None:
+def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[list[int], frozenset[str]] | None:
     """Return the rows that a question selects by words, bounds and its time, and its words that do so; None if one of them cannot be judged."""
     bounds = list(_bounds(question))
     keywords = question.language.properties.keywords

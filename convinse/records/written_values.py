@@ -122,7 +122,7 @@ def value_at(text: str, start: int, end: int) -> Entity | None:
     values = _cached_values(text)
     marked = [value for value in values if value.start < end and start < value.end]
     if not marked:  # the unit, and more: "euros a month" of "30 euros a month"
-        marked = [value for value in values if (around := _surroundings(text, value))[0] <= start < around[1]]
+        marked = [value for value in values if (reach := _surroundings(text, value))[0] <= start < reach[1]]
         start, end = (marked[0].start, marked[0].end) if marked else (start, end)
     dates = [value for value in marked if value.kind != "number"]
     ids = {part.entity["id"] for value in dates for part in value.parts} | {"" for value in dates if not value.parts}
