@@ -24,7 +24,7 @@ class Features(NamedTuple):
 
     Attributes:
         read: logarithm of its normalised score by the reader.
-        computed: how well it fits the expected type if a computation over tables or facts gives it, else 0.
+        computed: how well it fits the expected type if a computation over tables or facts gives it (1 from a document), else 0.
         fit: logarithm of how well it fits the expected type.
         score: the best normalised score of its evidences.
         covered: the largest share of the question's words in one of its evidences.
@@ -157,7 +157,7 @@ class _Measurement:
         facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
             read=math.log(candidate.read + _MIN_READ),
-            computed=fit if candidate.computed else 0.0,
+            computed=self._computed(candidate, fit),
             fit=math.log(max(fit, _MIN_FIT)),
             score=max((self._shares[place] for place in places), default=0.0),
             covered=covered,
@@ -172,6 +172,13 @@ class _Measurement:
             is_words=float(not is_known(entity) and not value_kind),
             prior=math.log10(1 + facts) / 5,
         )
+
+    def _computed(self, candidate: EntityCandidate, fit: float) -> float:
+        # cells of documents have no classes by which they fit
+        if candidate.computed is None:
+            return 0.0
+        places = candidate.computed.places
+        return 1.0 if any(self._question.evidences[place].is_of_document for place in places) else fit
 
     def _timeliness(self, candidate: EntityCandidate) -> float:
         if candidate.agreement is not Agreement.UNKNOWN:
