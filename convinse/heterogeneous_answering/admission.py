@@ -90,7 +90,7 @@ def _is_of_other_kind(candidate: EntityCandidate, question: Question) -> bool:
     types, names = question.language.answer_types, question.property_names
     facts = [question.evidences[place].fact for place in candidate.places if place < len(question.evidences)]
     properties = {fact.predicate["id"] if fact else "" for fact in facts}
-    if types.expected_type(question.in_full).kind == "person":
+    if question.expected.kind in ("person", "any") and types.expected_type(question.in_full).kind == "person":
         return bool(kind_of_value(candidate.entity["id"])) or properties == {_INSTANCE_OF}
     words = question.language.properties.keywords(question.in_full)
     requested = {end for end in _LIFE if names.asking(PropertyLabel("", end), words)}

@@ -118,7 +118,8 @@ def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, in
     start, end, text = span.start, span.end, evidence.text
     if text[start:end] != span.text:
         return span.text, start, end
-    for cell in evidence.evidence["row"]["cells"] if "row" in evidence.evidence else ():
+    is_row = evidence.is_of_document and "row" in evidence.evidence
+    for cell in evidence.evidence["row"]["cells"] if is_row else ():
         if cell["start"] <= start < cell["start"] + len(cell["text"]):
             end = min(end, cell["start"] + len(cell["text"]))
     for address in _ADDRESS.finditer(text):

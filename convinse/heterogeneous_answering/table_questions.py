@@ -96,19 +96,27 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if requested is None or cell is None:
             continue
         answers = cell_answers(cell, question)
-        if question.expected.kind == "number" and (value := value_at(cell["text"], 0, len(cell["text"]))) is not None:
-            answers = [{"id": answer["id"], "label": value["label"]} for answer in answers]  # with its unit
+        if question.expected.kind == "number":
+            if not answers and cell["text"].isdecimal() and not requested[1].is_dated:  # a count that looks like a year
+                answers = [number_entity(cell["text"])]
+            if (value := value_at(cell["text"], 0, len(cell["text"]))) is not None:
+                answers = [{"id": answer["id"], "label": value["label"]} for answer in answers]  # with its unit
         if not requested[1].keywords & head_keywords(question):
-            answers = [answer for answer in answers if _is_of_kind(answer, question.expected.kind)]
+            answers = [answer for answer in answers if _is_of_kind(answer, question, requested[1])]
         if answers:
             return [Computed(answer, "cell", table.evidence_places([requested[0]])) for answer in answers]
     return []
 
 
-def _is_of_kind(answer: Entity, kind: str) -> bool:
+def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
+    kind = question.expected.kind
     if kind in ("date", "number"):
         return is_date(answer["id"]) if kind == "date" else is_number(answer["id"])
-    return kind not in ("person", "place") or not any(map(str.isdigit, answer["label"]))
+    if kind in ("person", "place") and any(map(str.isdigit, answer["label"])):
+        return False
+    types = question.language.answer_types  # "Who produced her album?" asks for no cell below "Album"
+    is_who = types.expected_type(question.in_full).kind == "person"
+    return not is_who or types.expected_type(column.header).kind in ("person", "any")
 
 
 def _comparison(question: Question, tables: Sequence[Table]) -> list[Computed]:

@@ -15,7 +15,7 @@ from ..language.operations import OperationWords
 from ..language.property_names import PropertyLabel, PropertyWords
 from ..language.text import fold
 from ..records.evidence import Cell, Entity, Row
-from ..records.literals import is_date, is_number, number_entity
+from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.units import CURRENCY
@@ -245,9 +245,7 @@ def cell_answers(cell: Cell, question: Question) -> list[Entity]:
     if kind in ("date", "number"):
         is_of_kind = is_date if kind == "date" else is_number
         literals = (literal.entity for literal in find_literals(cell["text"]))
-        found = [entity for entity in (*cell["entities"], *literals) if is_of_kind(entity["id"])][:1]
-        is_count = kind == "number" and not found and cell["text"].isdecimal()  # one that looks like a year
-        return [number_entity(cell["text"])] if is_count else found
+        return [entity for entity in (*cell["entities"], *literals) if is_of_kind(entity["id"])][:1]
     entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
     # a cell may name more than its entities: a book whose title begins with the name of its hero
     keywords, name = question.language.properties.keywords, _BRACKETED.sub(" ", cell["text"])
