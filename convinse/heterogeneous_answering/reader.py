@@ -48,7 +48,8 @@ def read_answers(
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
         text, start, end = _whole_words(span, evidences[place])
-        entity = meaning(text, evidences[place], (start, end))
+        # an address is no item whose name it has
+        entity = None if _ADDRESS.fullmatch(text) else meaning(text, evidences[place], (start, end))
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place].text, 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)

@@ -8,6 +8,7 @@
 | `difference` | "How many more pupils has Ashdown than Birk?" | the difference of two amounts |
 | `sum` | "What do the lamps cost together?" | the sum of a column over the rows that the question selects |
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
+| `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation has no result if rows, facts or values that it needs are missing, if values are equal, or if the question has words
@@ -34,12 +35,10 @@ from .question import Question
 from .table_orders import ordered_things
 from .tables import Column, Selection, Table, cell_answers, head_keywords
 
-_MOST_UNEXPLAINED = {
-    "cell": 2,
-    "sum": 1,
-    "count": 1,
-}  # words of a question; chosen on WikiTableQuestions' training part
+# words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
+_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "sum": 1}
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?P<unit>[^\W\d_]{1,12}|%))?")
+_WEB = re.compile(r"https?://|www\.|mailto:")
 _DIGITS = re.compile(r"\d[\d.,'’ ]*")
 _DECIMALS = re.compile(r"\d\.(\d{1,3})(?!\d)")
 _MANY_WORDS = 3  # behind "how many"
@@ -106,6 +105,30 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if answers:
             return [Computed(answer, "cell", table.evidence_places([requested[0]])) for answer in answers]
     return []
+
+
+def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
+    properties, page_words = question.language.properties, question.language.operations.web
+    words, web = properties.keywords(question.in_full), properties.keyword_set(page_words)
+    found: dict[frozenset[str], list[Computed]] = {}
+    for place, evidence in enumerate(question.evidences):
+        if "attribute" not in evidence.evidence or not evidence.is_of_document:
+            continue
+        attribute = evidence.evidence["attribute"]
+        name, text = (
+            properties.keyword_set(attribute["path"]),
+            ", ".join(value["text"] for value in attribute["values"]),
+        )
+        is_web = _WEB.match(text) is not None
+        if is_web:
+            name -= web
+        rest = words - name - web if is_web else words - name
+        subject = "" if evidence.subject is None else evidence.subject["label"]
+        rest -= properties.keywords(subject)
+        if name and name <= words and (bool(words & web) or not is_web) and len(rest) <= _MOST_UNEXPLAINED["entry"]:
+            found.setdefault(name, []).append(Computed({"id": text, "label": text}, "entry", (place,)))
+    best = found[max(found, key=len)] if found else []
+    return best if len(best) == 1 else []
 
 
 def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
@@ -308,6 +331,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "comparison": _comparison,
     "count": _count,
     "difference": _difference,
+    "entry": _entry,
     "interval": lambda question, _: by_intervals(question),
     "order": ordered_things,
     "sum": _sum,

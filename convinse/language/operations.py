@@ -61,6 +61,7 @@ class OperationWords:
     summing: WordSet
     differing: re.Pattern[str]
     heading: re.Pattern[str]
+    web: WordSet
 
     def order(self, question: str) -> AskedOrder | None:
         """Return the first order that a question asks for; None without an order."""
