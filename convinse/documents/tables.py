@@ -18,7 +18,7 @@ _AMOUNT = re.compile(r"[-+−(]?\s*[$€£¥]?\s*\d[\d.,:/ '’_-]*\s*(?:%|[€$
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/–]\d{2,4})?")
 _LONGEST_HEAD = 60  # characters of a name of a column
 _MIN_NOTE_WORDS = 4
-_MIN_PAIRS = 3  # rows of a table of names and values
+_MIN_PAIRS = 4  # rows of a table of names and values
 _IN_BRACKETS = re.compile(r"[(\[].{1,12}[)\]]")
 
 
@@ -203,6 +203,8 @@ def named_values(table: TableBlock) -> list[tuple[str, str, int]]:
 
 
 def _shape(text: str) -> str:
+    if not any(map(str.isdigit, text)):
+        return "a"
     return re.sub(r"[0-9]+", "0", re.sub(r"[^\W\d_]+(?:\s[^\W\d_]+)*", "a", text))
 
 
