@@ -90,7 +90,8 @@ def test_changing_a_returned_turn_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    ("question", "error"), [("fail", ValueError), ("odd", ModuleError), ("", DataError), ("stopped", KeyboardInterrupt)]
+    ("question", "error"),
+    [("fail", ValueError), ("odd?", ModuleError), ("", DataError), ("stopped", KeyboardInterrupt)],
 )
 def test_a_turn_that_fails_leaves_its_session_as_it_was(question, error):
     def progress(stage, turn):
@@ -173,7 +174,7 @@ def test_one_of_several_that_fails_fails_alone():
         raise ConnectionError
 
     pipeline = make(ha=Failing(CONFIG))
-    questions = ["a?", "fail", "odd", "", "b?", "c?"]
+    questions = ["a?", "fail", "odd?", "", "b?", "c?"]
     sessions = [pipeline.session("kb") for _ in questions]
     next_questions = [NextQuestion(session, question) for session, question in zip(sessions, questions, strict=True)]
     next_questions[4] = next_questions[4]._replace(progress=gone)

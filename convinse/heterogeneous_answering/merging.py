@@ -35,9 +35,11 @@ class MergedCandidates:
         for name, item in self._items.items():
             self._surnames.setdefault(name.split()[-1], set()).add(item)
 
-    def _owners(self, name: str) -> list[str]:
-        # a name that only a file has is the item of a knowledge base that is asked with it, so that the next question may be about that
-        return [owner.id for owner in self._question.items.candidates(fold(name)) if owner.is_label]
+    def _owner(self, name: str) -> str | None:
+        # a name in a file is the item of a knowledge base that is asked with it, so that the next question may be about that
+        owners = self._question.items.candidates(fold(name))
+        found = {owner.id for owner in owners if owner.is_label and not is_document_item(owner.id)}
+        return found.pop() if len(found) == 1 else None
 
     def candidate(self, entity: Entity) -> EntityCandidate:
         """Return the candidate of an entity: that of another name for the same, else a new one."""
@@ -45,12 +47,14 @@ class MergedCandidates:
             entity = in_scale(self._question.as_asked(entity), self._scale)
         elif (number := number_in_words(entity, self._question.language)) is not entity:
             entity = in_scale(number, self._scale)
+        if is_document_item(entity["id"]) and (owner := self._owner(entity["label"])) is not None:
+            entity = {"id": owner, "label": self._question.items.label(owner)}
         if is_known(entity):
             return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
         items = {self._items[name]} if name in self._items else self._surnames.get(name, set())
-        if not items and self._has_documents:
-            items = {found for found in self._owners(entity["label"]) if not is_document_item(found)}
+        if self._has_documents and all(map(is_document_item, items)) and (owner := self._owner(entity["label"])):
+            items = {owner}
         item = next(iter(items)) if len(items) == 1 else None
         key = f"words {name}" if item is None else item.lower()
         if item is not None and key not in self.candidates:
