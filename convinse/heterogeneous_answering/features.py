@@ -16,6 +16,7 @@ from .candidates import EntityCandidate
 from .question import Question
 
 _MIN_READ = 1e-4  # added to a score of the reader, so that its logarithm is finite
+_COMPUTED_READ = 0.3  # normalised score by the reader of what is computed from a document, at least
 _MIN_FIT = 1e-3  # for the same reason
 
 
@@ -154,10 +155,12 @@ class _Measurement:
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(entity_id)
         fit = self._question.fit(entity)
+        # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives
+        computed = float(self._is_computed_from_document(candidate))
         facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
-            read=math.log(candidate.read + _MIN_READ),
-            computed=self._computed(candidate, fit),
+            read=math.log(max(candidate.read, _COMPUTED_READ * computed) + _MIN_READ),
+            computed=computed or (fit if candidate.computed else 0.0),
             fit=math.log(max(fit, _MIN_FIT)),
             score=max((self._shares[place] for place in places), default=0.0),
             covered=covered,
@@ -173,12 +176,9 @@ class _Measurement:
             prior=math.log10(1 + facts) / 5,
         )
 
-    def _computed(self, candidate: EntityCandidate, fit: float) -> float:
-        # cells of documents have no classes by which they fit
-        if candidate.computed is None:
-            return 0.0
-        places = candidate.computed.places
-        return 1.0 if any(self._question.evidences[place].is_of_document for place in places) else fit
+    def _is_computed_from_document(self, candidate: EntityCandidate) -> bool:
+        places = () if candidate.computed is None else candidate.computed.places
+        return any(self._question.evidences[place].is_of_document for place in places)
 
     def _timeliness(self, candidate: EntityCandidate) -> float:
         if candidate.agreement is not Agreement.UNKNOWN:

@@ -38,6 +38,7 @@ from .tables import Column, Selection, Table, cell_answers, head_keywords
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "sum": 1}
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?P<unit>[^\W\d_]{1,12}|%))?")
+_LONGEST_ENTRY = 6  # words of a value that answers as a whole
 _WEB = re.compile(r"https?://|www\.|mailto:")
 _DIGITS = re.compile(r"\d[\d.,'’ ]*")
 _DECIMALS = re.compile(r"\d\.(\d{1,3})(?!\d)")
@@ -120,6 +121,8 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
             ", ".join(value["text"] for value in attribute["values"]),
         )
         is_web = _WEB.match(text) is not None
+        if len(text.split()) > _LONGEST_ENTRY:
+            continue  # the answer is a part of it
         if is_web:
             name -= web
         rest = words - name - web if is_web else words - name
@@ -137,9 +140,11 @@ def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
         return is_date(answer["id"]) if kind == "date" else is_number(answer["id"])
     if kind in ("person", "place") and any(map(str.isdigit, answer["label"])):
         return False
-    types = question.language.answer_types  # "Who produced her album?" asks for no cell below "Album"
-    is_who = types.expected_type(question.in_full).kind == "person"
-    return not is_who or types.expected_type(column.header).kind in ("person", "any")
+    types = question.language.answer_types
+    if types.expected_type(question.in_full).kind != "person" or types.expected_type(column.header).kind == "person":
+        return True
+    # "Who produced her album?" asks for no cell below "Album", "Who published it?" for one below "Publisher"
+    return not set(fold(column.header).split()) <= set(fold(question.in_full).split())
 
 
 def _comparison(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -244,7 +249,7 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
 
 def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
     """Return the keywords of "how many" and the word behind, and of all words that may name what is counted; None if nothing is."""
-    many, properties = question.language.literals.counted.search(question.in_full), question.language.properties
+    many, properties = question.language.operations.counting.search(question.in_full), question.language.properties
     if many is None:
         return None
     behind = question.in_full[many.end() :].split()[:_MANY_WORDS]

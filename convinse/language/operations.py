@@ -60,6 +60,7 @@ class OperationWords:
     undercutting: re.Pattern[str]
     summing: WordSet
     differing: re.Pattern[str]
+    counting: re.Pattern[str]
     heading: re.Pattern[str]
     web: WordSet
 

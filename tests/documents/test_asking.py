@@ -2,10 +2,12 @@
 
 import json
 from contextlib import closing
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
+from case_tables import cases, slow_but
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
@@ -60,6 +62,19 @@ def cited(turn):
 def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question, right, citation):
     (turn,) = printed_answers(capsys, question)
     assert (answer(turn), cited(turn)) == (right, citation) and "abstained" not in turn
+
+
+@pytest.mark.parametrize(
+    "case", slow_but(cases("file_questions")[:4], cases("file_questions")), ids=itemgetter("question")
+)
+def test_a_question_over_a_file_has_its_answer(workdir, capsys, case):
+    write(case["file"], case["content"])
+    assert main(["ask", "--over", case["file"], "--json", "--quiet", case["question"]]) == 0
+    (turn,) = json.loads(capsys.readouterr().out)["questions"]
+    if case["answer"] is None:
+        assert "abstained" in turn
+    else:
+        assert answer(turn) == case["answer"]
 
 
 def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
