@@ -21,7 +21,8 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         question.text, question.language.words.common, [entity["label"] for entity in question.about]
     ):
         return f"the question seems to be {language}; only English is understood"
-    unknown = unknown_names(question)
+    # "Lake Tarn" may be the cell "Tarn" below "lake"
+    unknown = [] if ranked and "cell" in ranked[0].reasons else unknown_names(question)
     likely = ranked[0].score if ranked else 0.0
     # only documents may be about something else; among facts other checks tell
     keywords = question.language.properties.keywords
