@@ -36,7 +36,7 @@ def parts_of(block: TableBlock) -> TableParts:
     """
     width = max(map(len, block.rows), default=0)
     empty = [column for column in range(width) if not any(row[column] for row in block.rows)]
-    sides = [side for side in _runs(range(width), empty) if side]
+    sides = list(_runs(range(width), empty))
     if len(sides) > 1 and all(len(side) > 1 for side in sides):
         parts = [_parts_of(_cut(block, range(len(block.rows)), side)) for side in sides]
     else:
@@ -59,23 +59,27 @@ def _parts_of(block: TableBlock) -> TableParts:
     rows_once = _with_cells_once(block)
     below_merged = {row for (row, _), origin in block.merged.items() if origin[0] < row}
     parts = TableParts([], [])
-    rows: list[int] = []  # of the table so far
-    caption = block.caption
+    caption, rows = block.caption, list[int]()  # of the table so far
+    filled, counted = set[int](), set[int]()  # its columns with texts, and with amounts below the first row
     for run in _runs(range(len(block.rows)), [number for number, row in enumerate(block.rows) if not any(row)]):
-        singles = [number for number in run if sum(map(bool, rows_once[number])) == 1 and number not in below_merged]
-        if len(run) == len(singles) and len(block.rows[0]) > 1:
-            texts = [" ".join(rows_once[number]).strip() for number in run]
-            if run[-1] == len(block.rows) - 1 or len(run) > 1:
-                parts.notes.extend(zip(texts, (lines[number] for number in run), strict=True))
-            else:  # a title
-                parts.tables.extend(_table_of(block, rows, caption))
-                rows, caption = [], texts[0]
+        texts = [rows_once[number] for number in run]
+        is_single = len(block.rows[0]) > 1 and all(
+            sum(map(bool, row)) == 1 and number not in below_merged for number, row in zip(run, texts, strict=True)
+        )
+        if is_single and (run[-1] == len(block.rows) - 1 or len(run) > 1):
+            parts.notes.extend((" ".join(row).strip(), lines[number]) for number, row in zip(run, texts, strict=True))
             continue
-        is_narrow = rows and _filled(block, run) < _filled(block, rows)
-        if rows and (is_narrow or (len(run) > 1 and _has_head(block, run))):
+        columns = {column for number in run for column, text in enumerate(block.rows[number]) if text}
+        if is_single or (rows and (len(columns) < len(filled) or (len(run) > 1 and _has_head(texts, counted)))):
             parts.tables.extend(_table_of(block, rows, caption))
-            rows, caption = [], ""
+            caption, rows, filled, counted = "", [], set(), set()
+        if is_single:
+            caption = " ".join(texts[0]).strip()
+            continue
+        below = run if rows else run[1:]
         rows += run
+        filled |= columns
+        counted |= {column for number in below for column in columns if _AMOUNT.fullmatch(block.rows[number][column])}
     notes = []
     while rows and _is_note(block.rows[rows[-1]]):
         notes.append((" ".join(filter(None, block.rows[rows[-1]])), lines[rows[-1]]))
@@ -90,20 +94,12 @@ def _table_of(block: TableBlock, rows: Sequence[int], caption: str) -> Iterator[
         yield _cut(block._replace(caption=caption), rows, range(len(block.rows[0])))
 
 
-def _filled(block: TableBlock, rows: Sequence[int]) -> int:
-    return sum(any(block.rows[row][column] for row in rows) for column in range(len(block.rows[0])))
-
-
-def _has_head(block: TableBlock, run: Sequence[int]) -> bool:
-    rows_once = _with_cells_once(block)
-    rows = [rows_once[number] for number in run]
+def _has_head(rows: Sequence[Sequence[str]], counted: AbstractSet[int]) -> bool:
+    """Return True if rows begin with names of columns: below a title, or over amounts, or where the table above has amounts (`counted`)."""
     first = _first_row(rows)
-    above = [row for row in block.rows[: run[0]] if any(row)]
-    columns = [column for column, text in enumerate(rows[first]) if text and not _AMOUNT.fullmatch(text)]
-    # words over amounts, or over what was amounts in the table above
-    is_over = any(_AMOUNT.fullmatch(row[column]) for row in rows[first + 1 :] for column in columns)
-    was_over = any(_AMOUNT.fullmatch(row[column]) for row in above[1:] for column in columns)
-    return bool(_heads(rows[first:])) and (first > 0 or is_over or was_over)
+    words = {column for column, text in enumerate(rows[first]) if text and not _AMOUNT.fullmatch(text)}
+    is_over = any(_AMOUNT.fullmatch(row[column]) for row in rows[first + 1 :] for column in words)
+    return bool(_heads(rows[first:])) and (first > 0 or is_over or bool(words & counted))
 
 
 def _is_note(row: Sequence[str]) -> bool:
@@ -144,7 +140,8 @@ def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
     """
     rows = [[" ".join(text.split()) for text in row] for row in table.rows]
     first = _first_row(rows) if table.heads is None else 0
-    heads = _heads(_with_cells_once(table)[first:]) if table.heads is None else table.heads
+    rows_once = _with_cells_once(table)
+    heads = _heads(rows_once[first:]) if table.heads is None else table.heads
     headed = set(range(first, first + heads))
     merged = dict(table.merged)
     if len(headed) > 1:  # a name whose further columns are empty: "2022", "", "2023", ""
@@ -153,7 +150,6 @@ def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:
             if not rows[top][column] and rows[top][column - 1] and rows[top + 1][column]:
                 rows[top][column] = rows[top][column - 1]
     grid: list[GridRow] = []
-    rows_once = _with_cells_once(table)
     for number, row in enumerate(rows):
         cells: GridRow = []
         is_part = _is_part(rows_once, number, first + heads)
@@ -218,13 +214,11 @@ def _first_row(rows: Sequence[Sequence[str]]) -> int:
 
 def _heads(rows: Sequence[Sequence[str]]) -> int:
     """Return how many of the first rows name columns: none, one or two."""
+    if len(rows) < 2:
+        return 0
     # a name that is repeated beside itself is one over several columns
-    top = (
-        ["" if text and place and text == rows[0][place - 1] else text for place, text in enumerate(rows[0])]
-        if rows
-        else []
-    )
-    if len(rows) < 2 or not _are_names(top, rows[1:]):
+    top = ["" if place and text == rows[0][place - 1] else text for place, text in enumerate(rows[0])]
+    if not _are_names(top, rows[1:]):
         return 0
     gaps = [column for column, text in enumerate(top) if column and not text]
     if len(rows) > 2 and gaps and all(rows[1][column] for column in gaps) and _are_words(rows[1]):
