@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from email.message import EmailMessage
-from itertools import chain, product
+from itertools import chain, islice, product
 from typing import Any
 
 import msgspec
@@ -25,6 +25,8 @@ from .records import blocks_of, document_of_value
 from .texts import read_text
 
 _SHOWN_FIELDS = ("From", "To", "Cc", "Date", "Subject")
+_MOST_COLUMNS, _MOST_EMPTY = 1000, 100  # of a table of OpenDocument; repeated empty cells that may be between others
+_MOST_MERGED = 100_000  # places of merged cells of such a table
 _LONGEST_SPEECH = 2000  # characters of what one speaker says, in a paragraph
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?")
 _EVENT = {
@@ -214,10 +216,7 @@ def read_open_text(data: bytes) -> ReadDocument:
 
 
 def _open_blocks(node: Any) -> Iterator[Block]:
-    from lxml import etree
-
-    name = etree.QName(node).localname if isinstance(node.tag, str) else ""
-    within = {etree.QName(above).localname for above in node.iterancestors()}
+    name, within = _local_name(node), {_local_name(above) for above in node.iterancestors()}
     if name in ("h", "p") and not within & {"table", "annotation", "note"}:
         text = " ".join("".join(node.itertext()).split())
         level = next((value for key, value in node.attrib.items() if key.endswith("outline-level")), "1")
@@ -228,45 +227,44 @@ def _open_blocks(node: Any) -> Iterator[Block]:
                 else TextBlock(text, kind="item" if "list" in within else "text")
             )
     elif name == "table" and "table" not in within:
-        rows: list[list[str]] = []
-        merged: dict[tuple[int, int], tuple[int, int]] = {}
-        for row in node.iter():
-            if isinstance(row.tag, str) and etree.QName(row).localname == "table-row":
-                texts, spans = _open_row(row)
-                if any(texts) or any((len(rows), column) in merged for column in range(len(texts))):
-                    for column, (height, width) in spans.items():
-                        places = product(range(height), range(width))
-                        merged |= {
-                            (len(rows) + down, column + right): (len(rows), column)
-                            for down, right in places
-                            if down or right
-                        }
-                    rows.append(texts)
-        width = max([*map(len, rows), *(column + 1 for _, column in merged)], default=0)
-        cells = [[*row, *[""] * (width - len(row))] for row in rows]
-        merged = {place: first for place, first in merged.items() if place[0] < len(rows)}
-        for (row_number, column), (first_row, first_column) in merged.items():
-            cells[row_number][column] = cells[first_row][first_column]
-        if cells:
-            yield TableBlock(cells, merged)
+        table = _open_table(node)
+        if table is not None:
+            yield table
 
 
-def _open_row(row: Any) -> tuple[list[str], dict[int, tuple[int, int]]]:
-    """Return the texts of a row, and by column the rows and columns over which a cell goes."""
-    cells: list[str] = []
-    spans: dict[int, tuple[int, int]] = {}
-    for cell in row:
-        numbers = {
-            key.rpartition("-")[0].rpartition("}")[2] + key.rpartition("-")[2]: value
-            for key, value in cell.attrib.items()
-            if value.isdigit()
-        }
-        repeated = int(numbers.get("number-columnsrepeated", "1"))
-        text = " ".join(" ".join("".join(part.itertext()) for part in cell).split())
-        span = tuple(min(int(numbers.get(f"number-{name}spanned", "1")), 1000) for name in ("rows", "columns"))
-        if text and span != (1, 1):
-            spans[len(cells)] = (span[0], span[1])
-        cells += [text] * (repeated if text else min(repeated, 100))  # empty cells are repeated to the end of the sheet
-    while cells and not cells[-1]:
-        cells.pop()
-    return cells[:1000], {column: span for column, span in spans.items() if column < 1000}
+def _open_table(node: Any) -> TableBlock | None:
+    """Return a table of OpenDocument, its merged cells in each of their places; None if it is empty. Raises `DataError` for too many."""
+    rows: list[list[str]] = []
+    merged: dict[tuple[int, int], tuple[int, int]] = {}
+    for row in (found for found in node.iter() if _local_name(found) == "table-row"):
+        texts: list[str] = []
+        for cell in row:
+            sizes = {_local_name_of(key): value for key, value in cell.attrib.items()}
+            text = " ".join(" ".join("".join(part.itertext()) for part in cell).split())
+            height, width = (int(sizes.get(f"number-{axis}-spanned", 1)) for axis in ("rows", "columns"))
+            if text and len(merged) + height * width > _MOST_MERGED:
+                raise DataError(f"has more than {_MOST_MERGED:,} places of merged cells")
+            if text:
+                places = product(range(len(rows), len(rows) + height), range(len(texts), len(texts) + width))
+                merged |= dict.fromkeys(islice(places, 1, None), (len(rows), len(texts)))
+            # empty cells are repeated to the end of the sheet
+            repeated = int(sizes.get("number-columns-repeated", 1))
+            texts += [text] * min(repeated, _MOST_COLUMNS if text else _MOST_EMPTY)
+        while texts and not texts[-1]:
+            texts.pop()
+        if texts or any((len(rows), column) in merged for column in range(_MOST_EMPTY)):
+            rows.append(texts[:_MOST_COLUMNS])
+    merged = {place: first for place, first in merged.items() if place[0] < len(rows) and place[1] < _MOST_COLUMNS}
+    width = max([*map(len, rows), *(column + 1 for _, column in merged)], default=0)
+    cells = [[*row, *[""] * (width - len(row))] for row in rows]
+    for (down, right), (first_row, first_column) in merged.items():
+        cells[down][right] = cells[first_row][first_column]
+    return TableBlock(cells, merged) if cells else None
+
+
+def _local_name(node: Any) -> str:
+    return _local_name_of(node.tag) if isinstance(node.tag, str) else ""
+
+
+def _local_name_of(name: str) -> str:
+    return name.rpartition("}")[2]

@@ -324,7 +324,7 @@ class _Style(NamedTuple):
         return round(line.size) if line.size > _LARGER * self.usual else 0
 
     def level_of(self, lines: Sequence[PageLine], text: str) -> int:
-        """The level of lines as a heading; 0: they are none."""
+        """The level of lines as a heading; 0 for other lines."""
         marker = text.split(" ")[0]
         is_bullet = MARKER.fullmatch(marker) is not None and not marker[-1:].isalnum() and marker[-1:] != "."
         is_entry = _CAPTION.match(text) or _ENTRY in text

@@ -12,7 +12,7 @@ from .model import TableBlock
 
 # chosen on tests/cases/pdf.yml and half of the real files; sizes are in heights of the letters, lengths in points
 _GUTTER = 0.8  # between columns, at least: the blanks of justified prose are narrower over three lines
-_FAR = 1.4  # times the usual distance of lines, from which on a line without a gutter is none of the table
+_FAR = 1.4  # times the usual distance of lines, from which on a line without a gutter does not belong to the table
 _PROSE_WORDS = 3  # of a usual line of prose
 _LONGEST_CELL = 60  # characters of a usual cell of an unruled table; longer ones are lines of columns of prose
 _NEARER = 1.2  # times the smallest distance of lines, which those of a cell have from one another
@@ -20,7 +20,7 @@ _WRAPPED = 15  # characters of the longest line of a column whose lines are cut 
 _LONGEST_RULED = 250  # characters of a cell of a ruled table, in the mean
 _NEAR = 3.0  # points between ruled lines that meet, and between the two of a double line
 _MOST_CELLS = 5_000  # of a ruled table
-_MOST_TOGETHER = 2_000  # words at one height; more are none of a page that people read
+_MOST_TOGETHER = 2_000  # words at one height; a page with more is not read
 _DEEPEST = 8  # columns within columns
 MARKER = re.compile(r"[•◦▪■○●‣∙·□*–—-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]")  # of an item of a list
 _NUMBER = re.compile(r"[-+−±(<>~]*[$€£¥]?\d[\d.,:/ '%°–-]*\)?[%€$£]?|[-–—]")

@@ -15,7 +15,7 @@ def topics(text: str, start: int, end: int, language: Language) -> Iterator[tupl
     """Yield the places of the names in a sentence of a text: that at its beginning, and those of several words.
 
     "The Orla ferry was built by Mina Voss in 1976." has Orla and Mina Voss. A single word at the beginning is a name if an article
-    is before it, or if texts do not write it in lower case.
+    is before it, or if a verb such as "is" or "has" is behind it and texts do not write it in lower case.
     """
     if text[start:end].isupper():
         return
@@ -28,24 +28,22 @@ def topics(text: str, start: int, end: int, language: Language) -> Iterator[tupl
 
 
 def _name(text: str, at: int, to: int, start: int, end: int, language: Language) -> Iterator[tuple[int, int]]:
+    articles, is_common = language.words.articles, language.common.has
     words = text[at:to].split()
     if words[-1][:1].isdigit():  # an amount: "Depth 3.5 m"
-        to = at + len(" ".join(words[:-1]))
         words.pop()
+        to = at + len(" ".join(words))
     before = fold(text[start:at])
-    has_article = before in language.words.articles
-    if at == start and (
-        fold(words[0]) in language.words.articles or (len(words) > 1 and language.common.has(fold(words[0])))
-    ):
-        has_article = fold(words[0]) in language.words.articles
-        at += len(words[0]) + 1
-        words = words[1:]
-    is_first = not before or has_article
+    if at == start and len(words) > 1 and (fold(words[0]) in articles or is_common(fold(words[0]))):  # "When Orla came"
+        before = fold(words.pop(0))
+        at = to - len(" ".join(words))
     if not words or len(words) > _MOST_WORDS or text[start:end].rstrip(" .:!?") == text[at:to].rstrip("."):
         return
-    is_single = len(words) == 1 and (
-        len(words[0]) < _SHORTEST or not is_first or (not has_article and language.common.has(fold(words[0])))
-    )
-    if not is_single:
-        name = text[at:to].rstrip(".'’")
-        yield at, at + len(name.removesuffix("'s").removesuffix("’s"))
+    if len(words) == 1:
+        behind = fold(text[to:end]).partition(" ")[0]
+        is_subject = not is_common(fold(words[0])) and behind in language.answer_types.existential
+        is_first = before in articles or (is_subject and (not before or is_common(before)))
+        if len(words[0]) < _SHORTEST or not is_first:
+            return
+    name = text[at:to].rstrip(".'’")
+    yield at, at + len(name.removesuffix("'s").removesuffix("’s"))
