@@ -16,8 +16,8 @@ from .candidates import EntityCandidate
 from .question import Question
 
 _MIN_READ = 1e-4  # added to a score of the reader, so that its logarithm is finite
-_COMPUTED_READ = 0.3  # normalised score by the reader of what is computed from a document, at least
 _MIN_FIT = 1e-3  # for the same reason
+_COMPUTED_READ = 0.3  # normalised score by the reader of what is computed from a document, at least
 
 
 class Features(NamedTuple):

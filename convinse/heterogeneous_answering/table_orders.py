@@ -105,9 +105,9 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         people = [
             column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind
         ]
-        return people[0] if people else table.telling_column
+        return people[0] if people else table.name_column
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
-    return things[0] if things else table.telling_column
+    return things[0] if things else table.name_column
 
 
 def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | None:

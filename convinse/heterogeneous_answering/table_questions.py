@@ -38,7 +38,7 @@ from .tables import Column, Selection, Table, cell_answers, head_keywords
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "sum": 1}
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?P<unit>[^\W\d_]{1,12}|%))?")
-_LONGEST_ENTRY = 6  # words of a value that answers as a whole
+_LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _WEB = re.compile(r"https?://|www\.|mailto:")
 _DIGITS = re.compile(r"\d[\d.,'’ ]*")
 _DECIMALS = re.compile(r"\d\.(\d{1,3})(?!\d)")
@@ -91,44 +91,39 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
 
 def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
     for table in tables:
-        requested = requested_cell(question, table)
-        cell = None if requested is None else requested[1].cells[requested[0]]
-        if requested is None or cell is None:
+        row, column = requested_cell(question, table) or (0, None)
+        cell = None if column is None else column.cells[row]
+        if column is None or cell is None:
             continue
         answers = cell_answers(cell, question)
         if question.expected.kind == "number":
-            if not answers and cell["text"].isdecimal() and not requested[1].is_dated:  # a count that looks like a year
+            if not answers and cell["text"].isdecimal() and not column.is_dated:  # a count that looks like a year
                 answers = [number_entity(cell["text"])]
             if (value := value_at(cell["text"], 0, len(cell["text"]))) is not None:
                 answers = [{"id": answer["id"], "label": value["label"]} for answer in answers]  # with its unit
-        if not requested[1].keywords & head_keywords(question):
-            answers = [answer for answer in answers if _is_of_kind(answer, question, requested[1])]
+        if not column.keywords & head_keywords(question):
+            answers = [answer for answer in answers if _is_of_kind(answer, question, column)]
         if answers:
-            return [Computed(answer, "cell", table.evidence_places([requested[0]])) for answer in answers]
+            return [Computed(answer, "cell", table.evidence_places([row])) for answer in answers]
     return []
 
 
 def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
-    properties, page_words = question.language.properties, question.language.operations.web
-    words, web = properties.keywords(question.in_full), properties.keyword_set(page_words)
-    found: dict[frozenset[str], list[Computed]] = {}
+    properties = question.language.properties
+    words, web = properties.keywords(question.in_full), properties.keyword_set(question.language.operations.web)
+    found: dict[frozenset[str], list[Computed]] = {}  # by the keywords of the name
     for place, evidence in enumerate(question.evidences):
         if "attribute" not in evidence.evidence or not evidence.is_of_document:
             continue
         attribute = evidence.evidence["attribute"]
-        name, text = (
-            properties.keyword_set(attribute["path"]),
-            ", ".join(value["text"] for value in attribute["values"]),
-        )
-        is_web = _WEB.match(text) is not None
-        if len(text.split()) > _LONGEST_ENTRY:
-            continue  # the answer is a part of it
-        if is_web:
-            name -= web
-        rest = words - name - web if is_web else words - name
-        subject = "" if evidence.subject is None else evidence.subject["label"]
-        rest -= properties.keywords(subject)
-        if name and name <= words and (bool(words & web) or not is_web) and len(rest) <= _MOST_UNEXPLAINED["entry"]:
+        text = ", ".join(value["text"] for value in attribute["values"])
+        # "the website of the town hall" is the value of "town hall, address"
+        asking = web if _WEB.match(text) else frozenset[str]()
+        name = properties.keyword_set(attribute["path"]) - asking
+        subject = properties.keywords(evidence.subject["label"]) if evidence.subject is not None else frozenset[str]()
+        is_requested = bool(name) and name <= words and (not asking or bool(words & asking))
+        is_explained = len(words - name - asking - subject) <= _MOST_UNEXPLAINED["entry"]
+        if is_requested and is_explained and len(text.split()) <= _LONGEST_ENTRY:
             found.setdefault(name, []).append(Computed({"id": text, "label": text}, "entry", (place,)))
     best = found[max(found, key=len)] if found else []
     return best if len(best) == 1 else []
@@ -236,7 +231,8 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
         rows, used = selected
         if not used and not things & (table.headers | table.title_keywords):
             continue
-        selecting = (column for column in table.columns if any(_has(column, row, used) for row in rows))
+        texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
+        selecting = (column for column in table.columns if properties.keyword_set(texts[column]) & used)
         if (words & table.headers) - things - used.union(*(column.keywords for column in selecting)):
             continue  # a column asks for something else
         counted = next((column for column in table.columns if column.keywords & things and column.order is None), None)
@@ -255,11 +251,6 @@ def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] 
     behind = question.in_full[many.end() :].split()[:_MANY_WORDS]
     nouns = properties.keyword_set(behind)
     return (properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns
-
-
-def _has(column: Column, row: int, words: AbstractSet[str]) -> bool:
-    cell = column.cells[row]
-    return cell is not None and any(word in fold(cell["text"]) for word in words)
 
 
 def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[list[int], frozenset[str]] | None:
@@ -321,9 +312,7 @@ def _unexplained(
 
 def _amount(number: float, column: Column) -> Entity:
     """Return a computed amount as the cells of its column write amounts: with their decimals, currency or unit."""
-    pattern = next(
-        (cell["text"] for cell in column.cells if cell is not None and any(map(str.isdigit, cell["text"]))), ""
-    )
+    pattern = next((text for text in column.texts if any(map(str.isdigit, text))), "")
     decimals = _DECIMALS.search(pattern)
     text = f"{number:,.{len(decimals[1])}f}" if decimals else f"{round(number, 6):,.10g}"
     has_unit = column.has_currency or bool(column.order and column.order.unit)

@@ -64,11 +64,21 @@ class Column:
         amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
         return self.is_numbering and amounts[-1] - amounts[0] < 2 * len(amounts)
 
+    @cached_property
+    def texts(self) -> list[str]:
+        """The texts of its cells, without those that rows lack."""
+        return [cell["text"] for cell in self.cells if cell is not None]
+
+    @property
+    def tells_apart(self) -> bool:
+        """True if its cells are short and nearly all different."""
+        texts = self.texts
+        return sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts) and len({*texts}) >= _MIN_DISTINCT * len(texts)
+
     @property
     def has_currency(self) -> bool:
         """True if its first filled cell has the sign of a currency."""
-        text = next((cell["text"] for cell in self.cells if cell is not None and cell["text"]), "")
-        return any(sign in text for sign in CURRENCY)
+        return any(sign in next(filter(None, self.texts), "") for sign in CURRENCY)
 
     @property
     def label(self) -> PropertyLabel:
@@ -119,25 +129,12 @@ class Table:
 
     @cached_property
     def name_column(self) -> Column | None:
-        """The column that names the rows: the first that has no order and a cell in most rows."""
-        for column in self.columns:
-            if 2 * sum(cell is not None for cell in column.cells) > len(self.rows) and column.order is None:
-                return column
-        return None
+        """The column that names the rows: the first of short words that tells them apart, else the first without an order.
 
-    @cached_property
-    def telling_column(self) -> Column | None:
-        """The first column of short words that tells the rows apart, else the one that names them."""
-        for column in self.columns:
-            texts = [cell["text"] for cell in column.cells if cell is not None]
-            is_filled = column.order is None and 2 * len(texts) > len(self.rows)
-            if (
-                is_filled
-                and sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts)
-                and len({*texts}) >= _MIN_DISTINCT * len(texts)
-            ):
-                return column
-        return self.name_column
+        Either has a cell in most rows.
+        """
+        filled = [column for column in self.columns if column.order is None and 2 * len(column.texts) > len(self.rows)]
+        return next((column for column in filled if column.tells_apart), filled[0] if filled else None)
 
     @cached_property
     def dated(self) -> list[Column]:

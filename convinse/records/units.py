@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 CURRENCY = "$€£¥₹₽₩₺₪฿₴₦₱₫₿₡₲₵₸"
-# behind an amount, which is no year then: "1290 kr"; a regular expression
-MONEY_WORDS = "euros?|eur|dollars?|usd|pounds?|gbp|kr|nok|sek|dkk|chf|francs?|pln|zł|czk|yen|rupees|roubles|pesos"
+_MONEY = "usd eur gbp chf nok sek dkk kr pln zł czk kč inr pound pounds dollar dollars euro euros yen rupees francs roubles rubles pesos"
+MONEY_WORDS = _MONEY.replace(" ", "|")  # behind an amount, which is no year then: "1290 kr"; a regular expression
 # Units of a quantity from large to small: "5 ft 11 in" is a single length.
 _CHAINS = (
     ("mi mile miles", "yd yard yards", "ft feet foot ' ′ ’", "in inch inches \" ″ ” ''"),
@@ -19,12 +19,12 @@ _CHAINS = (
 )  # fmt: skip
 UNIT_RANKS = [{word: rank for rank, words in enumerate(chain) for word in words.split()} for chain in _CHAINS]
 _MEASURES = (
-    "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb usd eur gbp chf nok sek dkk kr pln zł czk kč inr hp cc"
+    "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb hp cc"
     " hectare hectares acre acres kilometre kilometres kilometer kilometers centimetre centimetres centimeter centimeters"
     " millimetre millimetres gram grams kilogram kilograms ton tons tonne litre litres liter liters knots watts kilowatts"
-    " megawatts gigawatts dollar dollars euro euros yen rupees francs roubles rubles pesos"
+    " megawatts gigawatts"
 )
-_UNIT_WORDS = {*_MEASURES.split(), *(word for ranks in UNIT_RANKS for word in ranks)} - {
+_UNIT_WORDS = {*_MEASURES.split(), *_MONEY.split(), *(word for ranks in UNIT_RANKS for word in ranks)} - {
     *"dy'’\"”",
     "in",
     "st",
