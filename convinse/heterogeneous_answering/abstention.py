@@ -21,8 +21,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         question.text, question.language.words.common, [entity["label"] for entity in question.about]
     ):
         return f"the question seems to be {language}; only English is understood"
-    # "Lake Tarn" may be the cell "Tarn" below "lake"
-    unknown = [] if ranked and "cell" in ranked[0].reasons else unknown_names(question)
+    unknown = unknown_names(question)
     likely = ranked[0].score if ranked else 0.0
     # only documents may be about something else; among facts other checks tell
     keywords = question.language.properties.keywords
@@ -58,14 +57,21 @@ def abstain(turn: Turn, reason: str) -> None:
 
 
 def unknown_names(question: Question) -> list[str]:
-    """Return the names in a question that link to no item and stand in no evidence; "A and B" may stand there as A and B."""
+    """Return the names in a question that link to no item and stand in no evidence.
+
+    "A and B" may stand there as A and B, "Lake Tarn" as a cell "Tarn" below "lake".
+    """
     if not question.unlinked:
         return []
     text = " ".join(evidence.folded for evidence in question.evidences)
-    words = question.language
+    words, keywords = question.language, question.language.properties.keywords
+    rows = [evidence.evidence["row"] for evidence in question.evidences if "row" in evidence.evidence]
+    cells = [keywords(f"{cell['header']} {cell['text']}") for row in rows for cell in row["cells"]]
 
     def is_found(name: str) -> bool:
-        return f" {words.words.without_article(fold(name))} " in text
+        parts = keywords(name)
+        in_cell = bool(parts) and any(parts <= cell for cell in cells)
+        return in_cell or f" {words.words.without_article(fold(name))} " in text
 
     return [
         name for name in question.unlinked if not is_found(name) and not all(map(is_found, words.names.listed(name)))
