@@ -22,26 +22,25 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number, number_entity
-from ..records.ranked_rows import value_of
+from ..records.ranked_rows import value_of, written_amount
 from ..records.units import CURRENCY
 from ..records.written_values import value_at
 from .candidates import Computed
 from .intervals import by_intervals
 from .question import Question
 from .table_orders import ordered_things
-from .tables import Column, Selection, Table, cell_answers, head_keywords
+from .tables import Column, Table, cell_answers, head_keywords
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "sum": 1}
-_AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?P<unit>[^\W\d_]{1,12}|%))?")
+_AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _WEB = re.compile(r"https?://|www\.|mailto:")
-_DIGITS = re.compile(r"\d[\d.,'’ ]*")
-_DECIMALS = re.compile(r"\d\.(\d{1,3})(?!\d)")
 _MANY_WORDS = 3  # behind "how many"
 
 
@@ -150,10 +149,10 @@ def _comparison(question: Question, tables: Sequence[Table]) -> list[Computed]:
     by, highest = compared
     for table in tables:
         rows, column = _rows_and_measure(question, table, by)
-        if len(rows) < 2 or column is None or column.order is None:
+        if len(rows) < 2 or column is None:
             continue
         is_ranked = operations.is_ranking(column.keywords)
-        amounts = {row: column.order.amounts[row] or 0.0 for row in rows}
+        amounts = {row: column.amount(row) or 0.0 for row in rows}
         first, second, *_ = sorted(amounts, key=lambda row: amounts[row], reverse=highest != is_ranked)
         name = rows[first].cells[first]
         if amounts[first] != amounts[second] and name is not None:
@@ -167,8 +166,8 @@ def _difference(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     for table in tables:
         rows, column = _rows_and_measure(question, table, frozenset())
-        if len(rows) == 2 and column is not None and column.order is not None:
-            first, second = (column.order.amounts[row] or 0.0 for row in rows)
+        if len(rows) == 2 and column is not None:
+            first, second = (column.amount(row) or 0.0 for row in rows)
             answer = _amount(abs(first - second), column)
             return [Computed(answer, "difference", table.evidence_places([*rows]))]
     return []
@@ -184,10 +183,9 @@ def _rows_and_measure(
     if len(rows) != len(names):
         return {}, None
     measures = table.measures((words | by).difference(*names)) or table.amounts
-    column = measures[0] if len(measures) == 1 else None
-    if column is None or column.order is None or any(column.order.amounts[row] is None for row in rows):
+    if len(measures) != 1 or any(measures[0].amount(row) is None for row in rows):
         return {}, None
-    return rows, column
+    return rows, measures[0]
 
 
 def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -201,12 +199,12 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     nouns = _counted_nouns(question)
     for table in tables:
         measures = table.measures(words)
-        if len(measures) != 1 or measures[0].order is None or (nouns and not nouns[0] & measures[0].keywords):
+        if len(measures) != 1 or (nouns and not nouns[0] & measures[0].keywords):
             continue
         selected = _selected(question, table, words - measures[0].keywords)
         if selected is None or len(selected[0]) < 2 or _unexplained("sum", question, table, words, selected[1]):
             continue
-        amounts = [measures[0].order.amounts[row] for row in selected[0]]
+        amounts = list(map(measures[0].amount, selected[0]))
         if all(amount is not None for amount in amounts):
             answer = _amount(math.fsum(filter(None, amounts)), measures[0])
             return [Computed(answer, "sum", table.evidence_places(selected[0]))]
@@ -255,27 +253,22 @@ def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] 
 
 def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[list[int], frozenset[str]] | None:
     """Return the rows that a question selects by words, bounds and its time, and its words that do so; None if one of them cannot be judged."""
-    bounds = list(_bounds(question))
-    keywords = question.language.properties.keywords
-    selection: Selection = table.selection(words.difference(*(keywords(text) for text, *_ in bounds)))
+    bounds, keywords = list(_bounds(question)), question.language.properties.keywords
+    selection = table.selection(words.difference(*(keywords(bound.words) for bound in bounds)))
     rows, used = selection.rows, set(selection.matched)
     if not selection.is_whole or len(bounds) > 1:
         return None
-    for text, number, unit, is_above, is_inclusive in bounds:
-        behind = keywords(text)
-        measures = [column for column in table.amounts if column.order and unit and column.order.unit == unit]
-        if any(sign in text for sign in CURRENCY):
-            measures = [column for column in table.amounts if column.has_currency]
-        measures = measures or table.measures(words | behind) or table.amounts
-        if len(measures) != 1 or measures[0].order is None:
-            return None
-        amounts = measures[0].order.amounts
-        rows = [
-            row
-            for row in rows
-            if (amount := amounts[row]) is not None and _is_within(amount, number, is_above, is_inclusive)
+    for bound in bounds:
+        measures = [
+            column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit
         ]
-        used |= behind | measures[0].keywords
+        if any(sign in bound.words for sign in CURRENCY):
+            measures = [column for column in table.amounts if column.has_currency]
+        measures = measures or table.measures(words | keywords(bound.words)) or table.amounts
+        if len(measures) != 1:
+            return None
+        rows = [row for row in rows if (amount := measures[0].amount(row)) is not None and bound.admits(amount)]
+        used |= keywords(bound.words) | measures[0].keywords
     if not bounds and (time := question.language.times.time(question.in_full)):
         within = table.within(time)
         rows = [row for row in rows if row in within]
@@ -283,22 +276,28 @@ def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[
     return rows, frozenset(used)
 
 
-def _is_within(amount: float, bound: float, is_above: bool, is_inclusive: bool) -> bool:
-    return (amount > bound if is_above else amount < bound) or (is_inclusive and amount == bound)
+class _Bound(NamedTuple):
+    words: str  # of the question: "more than 2 km"
+    number: float
+    unit: str
+    is_above: bool
+    is_inclusive: bool
+
+    def admits(self, amount: float) -> bool:
+        is_beyond = amount > self.number if self.is_above else amount < self.number
+        return is_beyond or (self.is_inclusive and amount == self.number)
 
 
-def _bounds(question: Question) -> Iterator[tuple[str, float, str, bool, bool]]:
-    """Yield the bounds of a question: the words, the number, its unit, whether amounts are above it, and whether it is one of them."""
+def _bounds(question: Question) -> Iterator[_Bound]:
     operations, inclusive = question.language.operations, question.language.literals.inclusive
     for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
         for match in pattern.finditer(question.in_full):
             amount = _AMOUNT.match(question.in_full, match.end())
-            if amount is None:
-                continue
-            value = value_of(amount[0].strip()) or value_of(amount["number"].rstrip(".,"))
-            if value is not None:
-                whole = question.in_full[match.start() : amount.end()]
-                yield whole, value.amount, value.unit, is_above, match[0].strip().lower() in inclusive
+            value = amount and (value_of(amount[0].strip()) or value_of(amount["number"].rstrip(".,")))
+            if amount and value:
+                words = question.in_full[match.start() : amount.end()]
+                is_inclusive = match[0].strip().lower() in inclusive
+                yield _Bound(words, value.amount, value.unit, is_above, is_inclusive)
 
 
 def _unexplained(
@@ -311,13 +310,10 @@ def _unexplained(
 
 
 def _amount(number: float, column: Column) -> Entity:
-    """Return a computed amount as the cells of its column write amounts: with their decimals, currency or unit."""
-    pattern = next((text for text in column.texts if any(map(str.isdigit, text))), "")
-    decimals = _DECIMALS.search(pattern)
-    text = f"{number:,.{len(decimals[1])}f}" if decimals else f"{round(number, 6):,.10g}"
-    has_unit = column.has_currency or bool(column.order and column.order.unit)
-    written = _DIGITS.sub(lambda match: text + " " * match[0].endswith(" "), pattern, count=1) if has_unit else text
-    return {"id": f"{round(number, 6):.10g}", "label": written.strip()}
+    if column.order is None:
+        return number_entity(f"{round(number, 6):.10g}")
+    label = written_amount(number, column.texts, column.order)
+    return value_at(label, 0, len(label)) or {"id": label, "label": label}
 
 
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {

@@ -85,6 +85,10 @@ class Column:
         """Its header as the name of a property."""
         return PropertyLabel(self.header)
 
+    def amount(self, row: int) -> float | None:
+        """Return the amount in a row; None without one."""
+        return None if self.order is None else self.order.amounts[row]
+
     @property
     def is_dated(self) -> bool:
         """True if its cells are dates or years."""

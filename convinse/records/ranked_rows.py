@@ -44,11 +44,15 @@ class RankedRow(NamedTuple):
 
 
 class ColumnOrder(NamedTuple):
-    """The order of a column: the amount in each row, None without one, and their unit; `are_dates`: they are days or years."""
+    """The order of a column: the amount in each row, None without one, and their unit.
+
+    `are_dates`: they are days or years; `has_commas`: the decimal sign is a comma.
+    """
 
     amounts: list[float | None]
     are_dates: bool
     unit: str = ""
+    has_commas: bool = False
 
 
 class CellValue(NamedTuple):
@@ -213,7 +217,8 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     The decimal sign is that of the whole column; 900 m are less than 1.2 km, and $900K less than $2.05M.
     """
     texts = [None if cell is None else cell["text"] for cell in cells]
-    if _has_decimal_commas(list(filter(None, texts))):
+    has_commas = _has_decimal_commas(list(filter(None, texts)))
+    if has_commas:
         texts = [None if text is None else text.translate(_POINTS) for text in texts]
     values = [None if text is None else value_of(text) for text in texts]
     units = Counter(value.unit for value in values if value is not None)
@@ -223,7 +228,29 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     filled = sum(cell is not None for cell in cells)
     if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
-    return ColumnOrder(amounts, unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct)), unit)
+    are_dates = unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct))
+    return ColumnOrder(amounts, are_dates, unit, has_commas)
+
+
+def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> str:
+    """Return an amount as the cells of its column write amounts: with their decimals, currency and unit.
+
+    If the cells have several scales (15 km and 900 m), it is in the unit that they are compared in.
+    """
+    signs = _POINTS if order.has_commas else {}
+    cells = [(text, value, found) for text in (text.translate(signs) for text in texts)
+             if (value := value_of(text)) is not None and (found := _AMOUNT.search(text)) is not None]  # fmt: skip
+    numbers = [float(re.sub(r"[^0-9.]", "", found[0])) for _, _, found in cells]
+    scales = {
+        round(abs(value.amount) / number, 9) for (_, value, _), number in zip(cells, numbers, strict=True) if number
+    }
+    decimals = max((len(found[0].partition(".")[2]) for _, _, found in cells), default=0)
+    if len(scales) != 1:
+        currency = next((sign for text, *_ in cells for sign in CURRENCY if sign in text), "")
+        return f"{currency}{round(amount, 2):,.10g} {order.unit}".strip().translate(signs)
+    text, _, found = cells[0]
+    written = f"{amount / scales.pop():,.{decimals}f}"
+    return f"{text[: found.start()]}{written}{text[found.end() :]}".strip().translate(signs)
 
 
 def _has_decimal_commas(texts: Iterable[str]) -> bool:
