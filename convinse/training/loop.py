@@ -132,7 +132,7 @@ def fit(
         return f"loss {loss:.4f}, held-out {objective.headline or 'criterion'} {measure:.4f}"
 
     for epoch in range(len(result.history), settings.epochs + 1):
-        if epoch - result.best > settings.patience or run.seconds >= budget:
+        if epoch - result.best > settings.patience or (run.seconds >= budget and not run.step):
             break
         steps = objective.steps(epoch)
         model.train()

@@ -193,6 +193,23 @@ def test_after_the_minutes_the_epoch_is_cut_short_and_is_the_last(tmp_path, monk
     assert len(result.history) == 3 and 5 < len(toy.losses) < 10
 
 
+def test_an_epoch_that_was_stopped_when_the_minutes_were_over_is_validated(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", -1.0)  # after every step
+    toy, again = Toy(tmp_path), Toy(tmp_path)
+    loss = toy.loss
+
+    def killed(model, step):
+        if len(toy.losses) == 3:
+            raise KilledError
+        return loss(model, step)
+
+    toy.loss = killed
+    with pytest.raises(KilledError):
+        toy.run(settings=FitSettings(epochs=4, minutes=60))
+    result = again.run(settings=FitSettings(epochs=4, minutes=1e-9))
+    assert len(result.history) == 2 and result.best == 1 and again.losses == []
+
+
 def test_a_loss_that_is_not_a_number_is_an_error(tmp_path):
     toy = Toy(tmp_path)
     toy.loss = lambda model, step: toy.odds(model).sum() * math.nan
