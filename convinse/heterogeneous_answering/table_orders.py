@@ -77,7 +77,7 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     selection = table.selection(words - measure.keywords - (page if page <= words else frozenset()))
     rows = selection.rows
     if time := language.times.time(question.in_full):
-        within = table.within(time)
+        within = table.within(time, words)
         rows = [row for row in rows if row in within] or rows
     if len(words - selection.matched - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
         return None
@@ -129,7 +129,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     rows = [row for row in range(len(table.rows)) if row not in table.totals]
     matches = 0
     if time := question.language.times.time(question.in_full):
-        rows = [row for row in table.within(time) if row not in table.totals]
+        rows = [row for row in table.within(time, words.keywords(question.in_full)) if row not in table.totals]
         rest = frozenset(word for word in rest if not word.isdigit())
     for word in sorted(rest - headers):
         having = [row for row in rows if word in table.row_keywords[row]]

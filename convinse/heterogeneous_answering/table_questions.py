@@ -37,7 +37,7 @@ from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
-_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "sum": 1}
+_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "sum": 0}
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _WEB = re.compile(r"https?://|www\.|mailto:")
@@ -55,7 +55,8 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     words_as_written = frozenset(fold(question.in_full).split())
     if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
         return None
-    words = keywords(question.in_full)
+    many = operations.counting.search(question.in_full)
+    words = keywords(question.in_full) - (keywords(many[0]) if many else frozenset())
     selection = table.selection(words)
     if len(selection.rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
         return None
@@ -199,7 +200,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     nouns = _counted_nouns(question)
     for table in tables:
         measures = table.measures(words)
-        if len(measures) != 1 or (nouns and not nouns[0] & measures[0].keywords):
+        if len(measures) != 1 or (nouns and not nouns[1] & measures[0].keywords):
             continue
         selected = _selected(question, table, words - measures[0].keywords)
         if selected is None or len(selected[0]) < 2 or _unexplained("sum", question, table, words, selected[1]):
@@ -270,9 +271,9 @@ def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[
         rows = [row for row in rows if (amount := measures[0].amount(row)) is not None and bound.admits(amount)]
         used |= keywords(bound.words) | measures[0].keywords
     if not bounds and (time := question.language.times.time(question.in_full)):
-        within = table.within(time)
+        within = table.within(time, words)
         rows = [row for row in rows if row in within]
-        used |= {word for word in words if word.isdigit()}
+        used |= {word for word in words if word.isdigit()}.union(*(column.keywords for column in table.dated_by(words)))
     return rows, frozenset(used)
 
 

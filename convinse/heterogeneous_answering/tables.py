@@ -200,10 +200,15 @@ class Table:
         }
         return [column for column in amounts if share[column] == max(share.values())]
 
-    def within(self, time: AskedTime) -> list[int]:
-        """Return the places of the rows whose period fits the time of a question."""
+    def dated_by(self, words: AbstractSet[str]) -> list[Column]:
+        """Return the columns of dates that have some keywords, or else all."""
+        return [column for column in self.dated if column.keywords & words] or self.dated
+
+    def within(self, time: AskedTime, words: AbstractSet[str]) -> list[int]:
+        """Return the places of the rows whose period, by the columns of dates that a question's keywords name, fits its time."""
+        dated = self.dated_by(words)
         periods = [
-            period_of_cells(cell["text"] for column in self.dated if (cell := column.cells[row]) is not None)
+            period_of_cells(cell["text"] for column in dated if (cell := column.cells[row]) is not None)
             for row in range(len(self.rows))
         ]
         return [row for row, period in enumerate(periods) if period is not None and time.admits(period)]
