@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import msgspec
-import zstandard
 
 from .question_understanding.base import history_turn
 from .records.conversation import Conversation, Turn, check_answered, check_question
 from .records.display import ConversationRecord, conversation_record, turn_record
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .support.errors import DataError, ModuleError, one_line
+from .support.zstd import zstd
 
 StageReport = Callable[[str], None]  # called with the name of the stage that is done
 Progress = Callable[[str, Turn], None]  # called with the name of the stage and the turn so far
@@ -202,9 +202,8 @@ def _stored(turn: Turn) -> _StoredTurn:
 
 
 def _packed(value: Any) -> bytes:
-    packed = zstandard.compress(msgspec.json.encode(value), _LEVEL)
-    return bytes(memoryview(packed))  # the copy leaves out the unused space of the compressor's buffer
+    return zstd.compress(msgspec.json.encode(value), _LEVEL)
 
 
 def _unpacked(packed: bytes) -> Any:
-    return msgspec.json.decode(zstandard.decompress(packed))
+    return msgspec.json.decode(zstd.decompress(packed))

@@ -8,7 +8,6 @@ import re
 import time
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +27,7 @@ from convinse.support.blocks import read_blocks
 from convinse.support.errors import ConvinseError, DataError
 from convinse.support.jsonlines import read_documents, read_lines
 from convinse.support.limits import LONGEST_LINE
+from convinse.support.zstd import zstd
 from convinse.training.passage_pairs import read_pairs
 from convinse.wikipedia.build import build as build_pages
 from convinse.wikipedia.pickle_import import import_pickle
@@ -143,7 +143,7 @@ def works(read, path):
 LINE = b'[{"a": "' + b" " * (LONGEST_LINE + 10)
 DEEP = b"[" * 60_000 + b"]" * 60_000
 OBJECTS = b'{"a":' * 20_000 + b"1" + b"}" * 20_000
-PACKERS = {"gz": lambda data: gzip.compress(data, 1), "bz2": bz2.compress, "zst": zstandard.ZstdCompressor().compress}
+PACKERS = {"gz": lambda data: gzip.compress(data, 1), "bz2": bz2.compress, "zst": zstd.compress}
 WHOLE = [squad.read_squad, answer_files.read_squad_references, answer_files.read_predictions, read_conversations]
 LINED = [
     lambda path: list(read_lines(path)),

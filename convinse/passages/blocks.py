@@ -73,7 +73,7 @@ class BlockReader:
 
     def __call__(self, block: Block) -> Rows:
         """Read the lines of a block. Raises `DataError` naming the file and the line of the first bad passage."""
-        import zstandard
+        from ..support.zstd import zstd
 
         if len(self._words) > self._most_words:
             self._words = _Words(self._analyzer)
@@ -93,9 +93,8 @@ class BlockReader:
             numbers += title
             sizes += (len(text), len(title))
             tokens.append(" ".join([token_of[number] for number in text + title * self._repeats if number]))
-        packer = zstandard.ZstdCompressor(level=_LEVEL)
         groups = [lines[start : start + GROUP] for start in range(0, len(lines), GROUP)]
-        frames = [packer.compress(b"\n".join(group)) for group in groups]
+        frames = [zstd.compress(b"\n".join(group), _LEVEL) for group in groups]
         places = np.repeat(np.arange(len(sizes)), sizes)  # twice the passage, plus 1 for a title
         terms = np.array(numbers, np.int64)
         content = terms != _STOP

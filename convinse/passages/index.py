@@ -122,7 +122,7 @@ class PassageIndex:
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
         """Return passages as indexed: id, text, title."""
-        import zstandard
+        from ..support.zstd import zstd
 
         first = self._arrays["group_first"]
         groups = first.searchsorted(np.asarray(numbers, np.uint64), "right") - 1
@@ -132,8 +132,8 @@ class PassageIndex:
             if group not in lines:
                 start, end = self._arrays["group_start"][group : group + 2].tolist()
                 try:
-                    data = zstandard.ZstdDecompressor().decompress(self._arrays["lines"][start:end].tobytes())
-                except zstandard.ZstdError as error:
+                    data = zstd.decompress(self._arrays["lines"][start:end].tobytes())
+                except zstd.ZstdError as error:
                     fault = f"damaged ({one_line(error)}); build it again"
                     raise IndexFileError(f"{self.folder / 'lines'}: {fault}") from None
                 lines[group] = data.split(b"\n")

@@ -78,21 +78,19 @@ def unpacked(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
             start = raw.read(4)
             raw.seek(0)
         kind = next((name for magic, name in _MAGIC.items() if start.startswith(magic)), None)
-        if kind == "zst":
-            import zstandard
-
-            with io.BufferedReader(
-                zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True), _BLOCK
-            ) as file:
-                yield raw, file
-        elif kind is not None:
-            with (
-                gzip.GzipFile(fileobj=raw) if kind == "gz" else bz2.BZ2File(raw) as packed,
-                io.BufferedReader(packed, _BLOCK) as file,
-            ):
+        if kind is not None:
+            with _unpacking(kind, raw) as packed, io.BufferedReader(packed, _BLOCK) as file:
                 yield raw, file
         else:
             yield raw, raw
+
+
+def _unpacking(kind: str, raw: BinaryIO) -> Any:
+    if kind == "zst":
+        from .zstd import zstd
+
+        return zstd.ZstdFile(raw)
+    return gzip.GzipFile(fileobj=raw) if kind == "gz" else bz2.BZ2File(raw)
 
 
 @contextmanager

@@ -6,17 +6,17 @@ import json
 
 import msgspec
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents, read_lines, writing
+from convinse.support.zstd import zstd
 from memory import memory_below
 from refusals import refused
 from written import write
 
-PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "zst": zstandard.ZstdCompressor().compress}
+PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "zst": zstd.compress}
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),

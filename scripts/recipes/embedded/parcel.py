@@ -5,10 +5,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import zstandard
-
 from convinse.support.errors import DataError
 from convinse.support.files import replacing
+from convinse.support.zstd import zstd
 
 _LIST = "parcel.json"
 
@@ -20,7 +19,7 @@ def pack(files: Sequence[Path], output: Path, most: int) -> None:
         temporary.mkdir()
         for file in files:
             data = file.read_bytes()
-            packed = zstandard.ZstdCompressor(level=19).compress(data)
+            packed = zstd.compress(data, 19)
             pieces = []
             for number, start in enumerate(range(0, len(packed), most)):
                 name = f"{file.name}.{number:02}"
@@ -45,8 +44,8 @@ def join(folders: Sequence[Path], output: Path) -> list[Path]:
             raise DataError(f"{name}: the piece {missing[0]} is missing; fetch it again")
         packed = b"".join(pieces[piece].read_bytes() for piece in entry["pieces"])
         try:
-            data = zstandard.ZstdDecompressor().decompress(packed)
-        except zstandard.ZstdError:
+            data = zstd.decompress(packed)
+        except zstd.ZstdError:
             data = b""
         if hashlib.sha256(data).hexdigest() != entry["sha256"]:
             raise DataError(f"{name}: its pieces are damaged; fetch them again")

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import zstandard
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from convinse.encoder.tokens import Sequences, TextTokenizer
 from convinse.support.errors import DataError, one_line
 from convinse.support.files import replacing
+from convinse.support.zstd import zstd
 from recipes.embedded.batches import Batch
 
 _NOTHING = np.zeros((1, 2), dtype=np.int64)  # the span of [CLS]
@@ -172,20 +172,20 @@ class Prepared:
         for name, examples in self.dev.items():
             arrays |= _named(f"dev/{name}", examples)
         about = {"special": self.special, "run_id": self.run_id, "sizes": self.sizes}
-        parameters = zstandard.ZstdCompressionParameters.from_level(19, window_log=_WINDOW, enable_ldm=True)
-        compressor = zstandard.ZstdCompressor(compression_params=parameters)
+        setting = zstd.CompressionParameter
+        options = {setting.compression_level: 19, setting.window_log: _WINDOW, setting.enable_long_distance_matching: 1}
         with replacing(path) as temporary:
-            temporary.write_bytes(compressor.compress(save(arrays, {"about": json.dumps(about)})))
+            temporary.write_bytes(zstd.compress(save(arrays, {"about": json.dumps(about)}), options=options))
 
     @classmethod
     def read(cls, path: Path) -> "Prepared":
         """Read the file of `write`. Raises `DataError`."""
         try:
-            data = zstandard.ZstdDecompressor(max_window_size=1 << _WINDOW).decompress(path.read_bytes())
+            data = zstd.decompress(path.read_bytes(), options={zstd.DecompressionParameter.window_log_max: _WINDOW})
             size = int.from_bytes(data[:8], "little")
             about = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["about"])
             arrays = load(data)
-        except (OSError, ValueError, KeyError, zstandard.ZstdError, SafetensorError) as error:
+        except (OSError, ValueError, KeyError, zstd.ZstdError, SafetensorError) as error:
             raise DataError(f"--prepared: {path}: cannot be read ({one_line(error)}); prepare it anew") from error
         names = dict.fromkeys(name.rpartition("/")[0] for name in arrays if name.startswith("dev/"))
         dev = {name.removeprefix("dev/"): _tokens(name, arrays) for name in names}
