@@ -55,8 +55,7 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     words_as_written = frozenset(fold(question.in_full).split())
     if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
         return None
-    many = operations.counting.search(question.in_full)
-    words = keywords(question.in_full) - (keywords(many[0]) if many else frozenset())
+    words = _content(question)
     selection = table.selection(words)
     if len(selection.rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
         return None
@@ -72,7 +71,7 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
 
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
     words, names = question.language.properties.keywords(question.in_full), question.property_names
-    wide = words.union(*map(question.language.literals.names_of, words))  # "long" asks for the length
+    wide = _with_measures(words, question)
     head = head_keywords(question)
     headed = [column for column in table.columns if column.keywords & head]
     if headed:
@@ -87,6 +86,17 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if best is None or best[0][1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
         return None
     return table.columns[best[1]]
+
+
+def _content(question: Question) -> frozenset[str]:
+    """Return the keywords of a question without "how many" and "how much"."""
+    keywords, many = question.language.properties.keywords, question.language.literals.counted.search(question.in_full)
+    return keywords(question.in_full) - (keywords(many[0]) if many else frozenset())
+
+
+def _with_measures(words: frozenset[str], question: Question) -> frozenset[str]:
+    """Return keywords with the names of the measures that they ask for: "long" asks for the length, "costs" for the price."""
+    return words.union(*map(question.language.literals.names_of, words))
 
 
 def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -163,10 +173,12 @@ def _comparison(question: Question, tables: Sequence[Table]) -> list[Computed]:
 
 
 def _difference(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    if not question.language.operations.differing.search(question.in_full):
+    operations = question.language.operations
+    if not operations.differing.search(question.in_full):
         return []
+    by, _ = operations.comparison(question.in_full) or (frozenset[str](), True)
     for table in tables:
-        rows, column = _rows_and_measure(question, table, frozenset())
+        rows, column = _rows_and_measure(question, table, by)
         if len(rows) == 2 and column is not None:
             first, second = (column.amount(row) or 0.0 for row in rows)
             answer = _amount(abs(first - second), column)
@@ -183,7 +195,7 @@ def _rows_and_measure(
     rows = dict(place for places in names.values() for place in places)
     if len(rows) != len(names):
         return {}, None
-    measures = table.measures((words | by).difference(*names)) or table.amounts
+    measures = table.measures(_with_measures((words | by).difference(*names), question)) or table.amounts
     if len(measures) != 1 or any(measures[0].amount(row) is None for row in rows):
         return {}, None
     return rows, measures[0]
@@ -196,10 +208,10 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     )
     if not is_sum or operations.order(question.in_full):
         return []
-    words = properties.keywords(question.in_full) - properties.keyword_set(operations.summing)
+    words = _content(question) - properties.keyword_set(operations.summing)
     nouns = _counted_nouns(question)
     for table in tables:
-        measures = table.measures(words)
+        measures = table.measures(_with_measures(words, question))
         if len(measures) != 1 or (nouns and not nouns[1] & measures[0].keywords):
             continue
         selected = _selected(question, table, words - measures[0].keywords)
@@ -265,7 +277,7 @@ def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[
         ]
         if any(sign in bound.words for sign in CURRENCY):
             measures = [column for column in table.amounts if column.has_currency]
-        measures = measures or table.measures(words | keywords(bound.words)) or table.amounts
+        measures = measures or table.measures(_with_measures(words | keywords(bound.words), question)) or table.amounts
         if len(measures) != 1:
             return None
         rows = [row for row in rows if (amount := measures[0].amount(row)) is not None and bound.admits(amount)]
@@ -306,7 +318,8 @@ def _unexplained(
 ) -> bool:
     """Return True if too many words of a question are neither used nor those of the table's headers, title or page."""
     page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
-    rest = words - used - table.headers - table.title_keywords - page
+    names_of = question.language.literals.names_of
+    rest = {word for word in words - used - table.title_keywords - page if not names_of(word) & table.headers}
     return sum(not word.isdigit() or operation == "cell" for word in rest) > _MOST_UNEXPLAINED[operation]
 
 

@@ -168,7 +168,10 @@ class Table:
         return frozenset(totals)
 
     def named(self, words: AbstractSet[str]) -> dict[frozenset[str], list[tuple[int, Column]]]:
-        """Return the rows and columns of cells whose words are all among some keywords, by these: the first of each row."""
+        """Return the rows and columns of cells whose words are all among some keywords, by these: the first of each row.
+
+        A name within another one does not count: of "Michigan State" that is Michigan.
+        """
         named: dict[frozenset[str], list[tuple[int, Column]]] = defaultdict(list)
         for row in range(len(self.rows)):
             for column in self.columns:
@@ -178,7 +181,7 @@ class Table:
                 if (name := self.words.keywords(cell["text"])) and name <= words:
                     named[name].append((row, column))
                     break
-        return named
+        return {name: places for name, places in named.items() if not any(name < other for other in named)}
 
     def selection(self, words: AbstractSet[str]) -> Selection:
         """Return the rows with as many of some keywords as any row, rare ones first; words of headers select nothing."""

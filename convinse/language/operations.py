@@ -108,9 +108,17 @@ class OperationWords:
             return frozenset(), upward, place + 2
         if degree := self._adjectives.get(following):
             return degree[0], degree[1] == upward, place + 2
+        if " ".join(words[max(0, place - 1) : place + 1]) in self.literals.inclusive:  # "at most"
+            return None
         noun = list(map(self.literals.properties.keyword, self._noun(words[place + 1 :])))
-        is_limit = " ".join(words[max(0, place - 1) : place + 1]) in self.literals.inclusive  # "at most"
-        return None if is_limit or not noun else (frozenset(noun[:1]), upward, place + 1)
+        measures = frozenset(noun[:1]) or self._measures_before(words, place)
+        return (measures, upward, place + 1) if measures else None
+
+    def _measures_before(self, words: Sequence[str], place: int) -> frozenset[str]:
+        """Return the measures that a verb asks for: "costs the most"."""
+        before = [word for word in words[:place] if word not in self.literals.properties.words.articles][-1:]
+        names = self.literals.names_of(self.literals.properties.keyword(before[0])) if before else frozenset[str]()
+        return frozenset(names) if len(names) > 1 else frozenset()
 
     def _noun(self, words: Sequence[str]) -> Iterator[str]:
         for word in words[:_MOST_WORDS]:
