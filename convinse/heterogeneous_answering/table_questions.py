@@ -28,7 +28,7 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number, number_entity
 from ..records.ranked_rows import value_of, written_amount
-from ..records.units import CURRENCY
+from ..records.units import BASE_UNITS, CURRENCY
 from ..records.written_values import value_at
 from .candidates import Computed
 from .intervals import by_intervals
@@ -81,9 +81,9 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         cell = column.cells[row]
         if cell is None or not table.words.keywords(cell["text"]) & matched:
             coverage = names.coverage(column.label, wide)
-            fits.append(((max(1, len(column.keywords & words)), coverage), number))
+            fits.append(((max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage), number))
     best = max(fits, default=None)
-    if best is None or best[0][1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
+    if best is None or best[0][-1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
         return None
     return table.columns[best[1]]
 
@@ -110,9 +110,12 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
             if not answers and cell["text"].isdecimal() and not column.is_dated:  # a count that looks like a year
                 answers = [number_entity(cell["text"])]
             if (value := value_at(cell["text"], 0, len(cell["text"]))) is not None:
-                answers = [{"id": answer["id"], "label": value["label"]} for answer in answers]  # with its unit
+                # with its unit; of "1 h 50 min" no number is a part
+                answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
         if not column.keywords & head_keywords(question):
             answers = [answer for answer in answers if _is_of_kind(answer, question, column)]
+        if question.expected.kind == "date" and column.order and column.order.are_times:
+            answers = [{"id": cell["text"], "label": cell["text"]}]
         if answers:
             return [Computed(answer, "cell", table.evidence_places([row])) for answer in answers]
     return []
@@ -142,7 +145,9 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
 def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
     kind = question.expected.kind
     if kind in ("date", "number"):
-        return is_date(answer["id"]) if kind == "date" else is_number(answer["id"])
+        value = value_of(answer["label"])  # "1 h 50 min" has no number as its id
+        is_amount = is_number(answer["id"]) or (value is not None and value.unit in BASE_UNITS)
+        return is_date(answer["id"]) if kind == "date" else is_amount
     if kind in ("person", "place") and any(map(str.isdigit, answer["label"])):
         return False
     types = question.language.answer_types
@@ -179,7 +184,7 @@ def _difference(question: Question, tables: Sequence[Table]) -> list[Computed]:
     by, _ = operations.comparison(question.in_full) or (frozenset[str](), True)
     for table in tables:
         rows, column = _rows_and_measure(question, table, by)
-        if len(rows) == 2 and column is not None:
+        if len(rows) == 2 and column is not None and not (column.order and column.order.are_times):
             first, second = (column.amount(row) or 0.0 for row in rows)
             answer = _amount(abs(first - second), column)
             return [Computed(answer, "difference", table.evidence_places([*rows]))]
@@ -218,6 +223,8 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if selected is None or len(selected[0]) < 2 or _unexplained("sum", question, table, words, selected[1]):
             continue
         amounts = list(map(measures[0].amount, selected[0]))
+        if measures[0].order and measures[0].order.are_times:
+            continue
         if all(amount is not None for amount in amounts):
             answer = _amount(math.fsum(filter(None, amounts)), measures[0])
             return [Computed(answer, "sum", table.evidence_places(selected[0]))]
@@ -272,15 +279,16 @@ def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[
     if not selection.is_whole or len(bounds) > 1:
         return None
     for bound in bounds:
-        measures = [
-            column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit
-        ]
+        compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
+        named = table.measures(_with_measures(words | keywords(bound.words) | compared, question))
+        alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
         if any(sign in bound.words for sign in CURRENCY):
-            measures = [column for column in table.amounts if column.has_currency]
-        measures = measures or table.measures(_with_measures(words | keywords(bound.words), question)) or table.amounts
-        if len(measures) != 1:
+            alike = [column for column in table.amounts if column.has_currency]
+        measures = next((columns for columns in (named, alike, table.amounts) if len(columns) == 1), [])
+        if not measures:
             return None
-        rows = [row for row in rows if (amount := measures[0].amount(row)) is not None and bound.admits(amount)]
+        unit = measures[0].order.unit if measures[0].order else ""
+        rows = [row for row in rows if (amount := measures[0].amount(row)) is not None and bound.admits(amount, unit)]
         used |= keywords(bound.words) | measures[0].keywords
     if not bounds and (time := question.language.times.time(question.in_full)):
         within = table.within(time, words)
@@ -291,14 +299,16 @@ def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[
 
 class _Bound(NamedTuple):
     words: str  # of the question: "more than 2 km"
-    number: float
+    number: float  # in the unit that values are compared in
+    written: float  # in its own unit
     unit: str
     is_above: bool
     is_inclusive: bool
 
-    def admits(self, amount: float) -> bool:
-        is_beyond = amount > self.number if self.is_above else amount < self.number
-        return is_beyond or (self.is_inclusive and amount == self.number)
+    def admits(self, amount: float, unit: str) -> bool:
+        """Return True if an amount is within the bound; one without a unit has that of the bound: "2 km" of "Length in km"."""
+        number = self.written if self.unit and not unit else self.number
+        return (amount > number if self.is_above else amount < number) or (self.is_inclusive and amount == number)
 
 
 def _bounds(question: Question) -> Iterator[_Bound]:
@@ -306,11 +316,12 @@ def _bounds(question: Question) -> Iterator[_Bound]:
     for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
         for match in pattern.finditer(question.in_full):
             amount = _AMOUNT.match(question.in_full, match.end())
-            value = amount and (value_of(amount[0].strip()) or value_of(amount["number"].rstrip(".,")))
-            if amount and value:
+            written = amount and value_of(amount["number"].rstrip(".,"))
+            if amount and written:
+                value = value_of(amount[0].strip()) or written
                 words = question.in_full[match.start() : amount.end()]
                 is_inclusive = match[0].strip().lower() in inclusive
-                yield _Bound(words, value.amount, value.unit, is_above, is_inclusive)
+                yield _Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
 
 
 def _unexplained(

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from .evidence import Cell, Evidence, Row
 from .literals import is_date
-from .units import CURRENCY, IN_BASE
+from .units import CURRENCY, IN_BASE, UNIT_RANKS
 from .written_values import ORDINAL, find_literals
 
 RowForm = Literal["plain", "ranked"]
@@ -27,7 +27,9 @@ _FRACTION = re.compile(r"(?<=[0-9])(?P<sign>[.,])(?P<digits>[0-9]+)(?![0-9.,])")
 _POINTS = str.maketrans(",.", ".,")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([^\W\d_]+)(?:,?\s(?:and\s)?|$)?")  # of "1 h 50 min"
 _DATE, _TIME = "date", "time"
+_HOUR, _MINUTE = 3600, 60
 _YEARS = range(1000, 2101)  # numbers that may be years
 _YEAR_DIGITS = 4
 _MAX_UNIT_WORDS = 3
@@ -46,13 +48,18 @@ class RankedRow(NamedTuple):
 class ColumnOrder(NamedTuple):
     """The order of a column: the amount in each row, None without one, and their unit.
 
-    `are_dates`: they are days or years; `has_commas`: the decimal sign is a comma.
+    `are_dates`: they are days or years; `are_times`: 9:15, or 3:05 minutes; `has_commas`: the decimal sign is a comma.
     """
 
     amounts: list[float | None]
     are_dates: bool
     unit: str = ""
     has_commas: bool = False
+
+    @property
+    def are_times(self) -> bool:
+        """See above."""
+        return self.unit == _TIME
 
 
 class CellValue(NamedTuple):
@@ -235,7 +242,7 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
 def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> str:
     """Return an amount as the cells of its column write amounts: with their decimals, currency and unit.
 
-    If the cells have several scales (15 km and 900 m), it is in the unit that they are compared in.
+    If the cells have several scales (15 km and 900 m), it is in the unit that they are compared in, or in hours and minutes.
     """
     signs = _POINTS if order.has_commas else {}
     cells = [(text, value, found) for text in (text.translate(signs) for text in texts)
@@ -245,7 +252,12 @@ def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> s
         round(abs(value.amount) / number, 9) for (_, value, _), number in zip(cells, numbers, strict=True) if number
     }
     decimals = max((len(found[0].partition(".")[2]) for _, _, found in cells), default=0)
-    if len(scales) != 1:
+    is_chained = any(_chained(text.casefold()) for text, *_ in cells)
+    if order.unit == "s" and (len(scales) != 1 or is_chained):
+        hours, rest = divmod(round(amount), _HOUR)
+        pieces = ((hours, "h"), (rest // _MINUTE, "min"), (rest % _MINUTE, "s"))
+        return " ".join(f"{number} {unit}" for number, unit in pieces if number) or "0 s"
+    if len(scales) != 1 or is_chained:
         currency = next((sign for text, *_ in cells for sign in CURRENCY if sign in text), "")
         return f"{currency}{round(amount, 2):,.10g} {order.unit}".strip().translate(signs)
     text, _, found = cells[0]
@@ -257,6 +269,22 @@ def _has_decimal_commas(texts: Iterable[str]) -> bool:
     # 7,5 and 1.249,00 have one, 7,500 may not
     fractions = [match for text in texts for match in _FRACTION.finditer(text)]
     return bool(fractions) and all(match["sign"] == "," and len(match["digits"]) != 3 for match in fractions)
+
+
+def _chained(text: str) -> CellValue | None:
+    """Return the value of "1 h 50 min" or "5 ft 11 in"; None for other texts, also for "4383 m 14380 ft"."""
+    parts = _PART.findall(text)
+    if len(parts) < 2 or _PART.sub("", text).strip():
+        return None
+    units = [unit for _, unit in parts]
+    chain = next((ranks for ranks in UNIT_RANKS if ranks.keys() >= {*units}), {})
+    ranks = [chain.get(unit, 0) for unit in units]
+    if any(ranks[place] >= ranks[place + 1] for place in range(len(ranks) - 1)):
+        return None
+    short = {"in": "inch", "m": "min"} if "h" in chain else {"in": "inch"}  # "1h 50m"
+    values = [(float(number), *IN_BASE.get(short.get(unit, unit), ("", 0.0))) for number, unit in parts]
+    amount = sum(number * size for number, _, size in values)
+    return CellValue(amount, values[0][1]) if all(size for *_, size in values) else None
 
 
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table
@@ -277,6 +305,8 @@ def value_of(text: str) -> CellValue | None:
             return CellValue(year * 372.0 + month * 31 + day, _DATE)  # grows with the day
         if len(literals) == 2:  # from one year to another: ordered among years, which are numbers
             return CellValue(float(year), "")
+    if (whole := _chained(bare.casefold())) is not None:
+        return whole
     amounts = list(_AMOUNT.finditer(bare))
     rest = "" if len(amounts) != 1 else f"{bare[: amounts[0].start()]} {bare[amounts[0].end() :]}"
     if len(amounts) != 1 or re.search(r"[0-9]", rest):
