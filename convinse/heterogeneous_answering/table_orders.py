@@ -115,7 +115,10 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     words = question.language.properties
     nouns = noun_keywords(order.noun, question)
     # of equal years the columns of days decide
-    measures = table.dated or [column for column in table.columns if column.is_numbering][:1]
+    times = [column for column in table.columns if column.order and column.order.are_times]
+    times.sort(key=lambda column: not column.keywords & words.keywords(question.in_full))
+    numbering = [column for column in table.columns if column.is_numbering]
+    measures = table.dated or times[:1] or numbering[:1]
     expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
     naming = [column for column in table.columns if column.keywords & nouns]
     naming = [column for column in naming if not column.order or column.is_numbering]

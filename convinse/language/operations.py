@@ -75,6 +75,8 @@ class OperationWords:
                 continue
             by, highest, behind = end or (frozenset(), False, at)
             noun = tuple(map(self.literals.properties.keyword, self._noun(words[behind:])))
+            if not noun and not by and (head := self.heading.search(question)):  # "Which bus leaves first?"
+                noun = tuple(map(self.literals.properties.keyword, self._noun(fold(head[1]).split()[:1])))
             if noun or by:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
