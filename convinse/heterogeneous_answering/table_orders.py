@@ -115,7 +115,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     words = question.language.properties
     nouns = noun_keywords(order.noun, question)
     # of equal years the columns of days decide
-    times = [column for column in table.columns if column.order and column.order.are_times]
+    times = [column for column in table.columns if column.is_timed]
     times.sort(key=lambda column: not column.keywords & words.keywords(question.in_full))
     numbering = [column for column in table.columns if column.is_numbering]
     measures = table.dated or times[:1] or numbering[:1]

@@ -28,7 +28,7 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number, number_entity
 from ..records.ranked_rows import value_of, written_amount
-from ..records.units import BASE_UNITS, CURRENCY
+from ..records.units import BASE_UNITS, CURRENCY, IN_BASE
 from ..records.written_values import value_at
 from .candidates import Computed
 from .intervals import by_intervals
@@ -114,7 +114,7 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
                 answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
         if not column.keywords & head_keywords(question):
             answers = [answer for answer in answers if _is_of_kind(answer, question, column)]
-        if question.expected.kind == "date" and column.order and column.order.are_times:
+        if question.expected.kind == "date" and column.is_timed:
             answers = [{"id": cell["text"], "label": cell["text"]}]
         if answers:
             return [Computed(answer, "cell", table.evidence_places([row])) for answer in answers]
@@ -184,7 +184,7 @@ def _difference(question: Question, tables: Sequence[Table]) -> list[Computed]:
     by, _ = operations.comparison(question.in_full) or (frozenset[str](), True)
     for table in tables:
         rows, column = _rows_and_measure(question, table, by)
-        if len(rows) == 2 and column is not None and not (column.order and column.order.are_times):
+        if len(rows) == 2 and column is not None and not column.is_timed:
             first, second = (column.amount(row) or 0.0 for row in rows)
             answer = _amount(abs(first - second), column)
             return [Computed(answer, "difference", table.evidence_places([*rows]))]
@@ -217,14 +217,12 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     nouns = _counted_nouns(question)
     for table in tables:
         measures = table.measures(_with_measures(words, question))
-        if len(measures) != 1 or (nouns and not nouns[1] & measures[0].keywords):
+        if len(measures) != 1 or measures[0].is_timed or (nouns and not nouns[1] & measures[0].keywords):
             continue
         selected = _selected(question, table, words - measures[0].keywords)
         if selected is None or len(selected[0]) < 2 or _unexplained("sum", question, table, words, selected[1]):
             continue
         amounts = list(map(measures[0].amount, selected[0]))
-        if measures[0].order and measures[0].order.are_times:
-            continue
         if all(amount is not None for amount in amounts):
             answer = _amount(math.fsum(filter(None, amounts)), measures[0])
             return [Computed(answer, "sum", table.evidence_places(selected[0]))]
@@ -287,8 +285,7 @@ def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[
         measures = next((columns for columns in (named, alike, table.amounts) if len(columns) == 1), [])
         if not measures:
             return None
-        unit = measures[0].order.unit if measures[0].order else ""
-        rows = [row for row in rows if (amount := measures[0].amount(row)) is not None and bound.admits(amount, unit)]
+        rows = [row for row in rows if bound.admits(row, measures[0])]
         used |= keywords(bound.words) | measures[0].keywords
     if not bounds and (time := question.language.times.time(question.in_full)):
         within = table.within(time, words)
@@ -305,9 +302,14 @@ class _Bound(NamedTuple):
     is_above: bool
     is_inclusive: bool
 
-    def admits(self, amount: float, unit: str) -> bool:
-        """Return True if an amount is within the bound; one without a unit has that of the bound: "2 km" of "Length in km"."""
-        number = self.written if self.unit and not unit else self.number
+    def admits(self, row: int, column: Column) -> bool:
+        """Return True if the amount in a row of a column is within the bound."""
+        amount, number = column.amount(row), self.number
+        if amount is None:
+            return False
+        if self.unit and not (column.order and column.order.unit):  # "2 km" of "Length in m", of "Length"
+            units = (IN_BASE.get(word, ("", 1.0)) for word in fold(column.header).split())
+            number = next((self.number / size for base, size in units if base == self.unit), self.written)
         return (amount > number if self.is_above else amount < number) or (self.is_inclusive and amount == number)
 
 

@@ -95,6 +95,11 @@ class Column:
         return self.order is not None and self.order.are_dates
 
     @property
+    def is_timed(self) -> bool:
+        """True if its cells are times of the day, or minutes and seconds."""
+        return self.order is not None and self.order.are_times
+
+    @property
     def is_numbering(self) -> bool:
         """True if its values grow from row to row, as the numbers of seasons do."""
         amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]

@@ -48,7 +48,7 @@ class RankedRow(NamedTuple):
 class ColumnOrder(NamedTuple):
     """The order of a column: the amount in each row, None without one, and their unit.
 
-    `are_dates`: they are days or years; `are_times`: 9:15, or 3:05 minutes; `has_commas`: the decimal sign is a comma.
+    `are_dates`: they are days or years; `has_commas`: the decimal sign is a comma.
     """
 
     amounts: list[float | None]
@@ -58,7 +58,7 @@ class ColumnOrder(NamedTuple):
 
     @property
     def are_times(self) -> bool:
-        """See above."""
+        """True if they are times of the day or minutes and seconds: 9:15."""
         return self.unit == _TIME
 
 
