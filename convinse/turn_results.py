@@ -106,7 +106,7 @@ def keep_evidences(
 
 
 def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = None) -> list[RankedAnswer]:
-    """Check the answers of a turn, store the best `most`, with their places in the evidences, and measure them."""
+    """Check the answers of a turn, store the best `most` and all of a list, with their places in the evidences, and measure them."""
     answers = stored_answers(turn) if returned is None or returned is turn else answers_in_own_form(returned)
     where = _where(module, turn)
     if not isinstance(answers, list):
@@ -117,7 +117,7 @@ def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = N
             raise ModuleError(
                 f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
             )
-    turn["pred_answers"] = answers[:most]
+    turn["pred_answers"] = answers[:most] + [answer for answer in answers[len(answers[:most]) :] if answer.get("list")]
     for answer in turn["pred_answers"]:
         if spans := answer_spans(answer, turn.get("top_evidences", [])):
             answer["spans"] = spans

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..records.evidence import Evidence
 
 _ANSWERS, _FURTHER = 5, 5  # answers, and evidences besides theirs, that are shown of a turn
+_LISTED = 20  # members of a list that are shown
 _LEAST_PROBABLE = 0.01  # of an answer that is shown behind the best one
 LEAVING = {"exit", "quit", "/exit", "/quit"}
 
@@ -135,6 +136,9 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
             if waiting.pop(line, None) is not None:
                 mark = f"[{number}] " if answer is answers[0] else ""  # the sentence names it so
                 say(f"{mark}{line}", indent=7)
+    unlisted = sum(answer.get("list", False) for answer in turn["pred_answers"][len(answers) :])
+    if unlisted and top is None and "extent" in turn:
+        say(f"and {unlisted:,} more: --top {len(answers) + unlisted}", indent=2)
     if waiting:
         say("further evidences:", indent=2)
     for line, score in list(waiting.items())[:_FURTHER]:
@@ -144,10 +148,13 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
 
 
 def shown_answers(turn: Turn, top: int | None = None) -> list[RankedAnswer]:
-    """Return the best `top` answers of a turn; by default the first, and up to four more of at least 1 %."""
+    """Return the best `top` answers of a turn; by default those of a list, or the first and up to four more of at least 1 %."""
     answers = turn["pred_answers"]
     if top is not None:
         return answers[:top]
+    listed = [answer for answer in answers if answer.get("list")]
+    if "extent" in turn and listed:
+        return listed[:_LISTED]
     return [
         answer for place, answer in enumerate(answers[:_ANSWERS]) if place == 0 or answer["score"] >= _LEAST_PROBABLE
     ]

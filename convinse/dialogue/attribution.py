@@ -34,7 +34,8 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
 
     Nothing is written unless `answering`, which answered them, `can_answer_again`.
     """
-    answered = [turn for turn in turns if turn["pred_answers"] and "abstained" not in turn]
+    # what is computed from whole tables rests on no single evidence
+    answered = [turn for turn in turns if turn["pred_answers"] and not turn.keys() & {"abstained", "extent"}]
     if not answering.can_answer_again or not answered:
         return
     tried = []  # the evidences listed with the best answer, then the best evidences that name it

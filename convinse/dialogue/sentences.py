@@ -12,6 +12,7 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number
 
+_MOST_NAMED = 10  # members of a list in a sentence
 _BEFORE = re.compile(r"(the(?: [a-z]+)?) ", re.IGNORECASE)  # before a name: "the", "the film"
 _DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d+")
 _MONTH_OR_YEAR = re.compile(r"(?:[A-Z][a-z]+ )?\d{3,4}")
@@ -24,6 +25,8 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
     answers = turn["pred_answers"]
     if not answers:
         return "I do not know: nothing was found."
+    if "extent" in turn:
+        return f"{_counted(turn)}{_citations(turn)}."
     items = _cited_items(turn)
     answer = _answer_forms([ranked for ranked in answers if ranked.get("list")] or answers[:1], language.sentences)
     for sentence, words in language.sentences.matching(turn.get("resolved_question", turn["question"])):
@@ -37,6 +40,23 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
             continue
         return f"{text[:1].upper()}{text[1:]}{_citations(turn)}."
     return None
+
+
+def _counted(turn: Turn) -> str:
+    """Return what was computed from whole tables, with how many rows and files that is of and what could not be judged."""
+    extent, labels = (
+        turn["extent"],
+        [ranked["answer"]["label"] for ranked in turn["pred_answers"] if ranked.get("list")],
+    )
+    names = labels[:_MOST_NAMED] + ([f"{len(labels) - _MOST_NAMED} more"] if len(labels) > _MOST_NAMED else [])
+    said = listed(names) if names else turn["pred_answers"][0]["answer"]["label"]
+    rows, files = _number(extent["rows"], "row"), _number(extent["files"], "file")
+    unjudged = f"; {_number(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
+    return f"{said} ({rows} of {files}{unjudged})"
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
 def _cited_items(turn: Turn) -> dict[str, str]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import sqlite3
-from collections import Counter
-from collections.abc import Sequence
-from functools import cached_property
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ..config import NO_KB
-from ..records.evidence import Evidence
+from ..language.text import fold
+from ..records.evidence import Evidence, Row
 from ..support.errors import DataError, IndexFileError, one_line
 from ..support.files import writing_to
 from ..support.progress import Advance, progress
@@ -34,7 +35,14 @@ CREATE TABLE file (
 ) WITHOUT ROWID;
 CREATE TABLE named (page INTEGER NOT NULL, item TEXT NOT NULL, names TEXT NOT NULL);
 CREATE INDEX named_page ON named (page);
+CREATE TABLE head (page INTEGER NOT NULL, part INTEGER NOT NULL, name TEXT NOT NULL);
+CREATE INDEX head_page ON head (page);
+CREATE INDEX head_name ON head (name);
 """
+_PAGES_WITH = "FROM head JOIN page ON page.rowid = head.page JOIN file ON file.page = head.page"
+_PAIR = -1  # in place of the number of a table: the name of a pair
+_MOST_FILES = 2_000  # that are read for one question
+_HEADS = 64  # tables of several files in memory, since several turns ask about them
 _TOGETHER = 512  # evidences that are embedded together
 RANKER = "snapshot:documents"  # of answers
 
@@ -59,6 +67,46 @@ class DocumentIndex(WikipediaDump):
 
     searches_words = True
 
+    def rows_alike(self, page: str, table: int) -> list[Row]:
+        """See the base class; of the first files by their names."""
+        heads = self._select(
+            "head.name FROM head JOIN page ON page.rowid = head.page WHERE id = ? AND part = ?", page, table
+        )
+        return self._rows_below(heads[0][0]) if heads else self.table(page, table)
+
+    @cached_property
+    def _rows_below(self) -> Callable[[str], list[Row]]:
+        @lru_cache(_HEADS)
+        def rows(head: str) -> list[Row]:
+            tables = self._select(
+                f"page.id, part {_PAGES_WITH} WHERE head.name = ? ORDER BY file.name, part LIMIT ?", head, _MOST_FILES
+            )
+            return [row for page, table in tables for row in self.table(page, table)]
+
+        return rows
+
+    @cached_property
+    def pair_names(self) -> Sequence[str]:
+        """See the base class."""
+        return [name for (name,) in self._select("DISTINCT name FROM head WHERE part = ? ORDER BY name", _PAIR)]
+
+    def with_pairs(self, names: Sequence[str]) -> list[Evidence]:
+        """See the base class; of the first files by their names."""
+        return self._pairs_of(tuple(names))
+
+    @cached_property
+    def _pairs_of(self) -> Callable[[tuple[str, ...]], list[Evidence]]:
+        @lru_cache(_HEADS)
+        def pairs(names: tuple[str, ...]) -> list[Evidence]:
+            places = ", ".join("?" * len(names))
+            pages = self._select(
+                f"DISTINCT page.id {_PAGES_WITH} WHERE part = ? AND head.name IN ({places}) ORDER BY file.name LIMIT ?",
+                _PAIR, *names, _MOST_FILES,
+            )  # fmt: skip
+            return [evidence for (page,) in pages for evidence in self.get(page) or () if "attribute" in evidence]
+
+        return pairs
+
     def sizes(self) -> dict[str, int]:
         """See the base class."""
         return {"files": sum(not file.fault for file in self.files())}
@@ -71,9 +119,9 @@ class DocumentIndex(WikipediaDump):
             for name, title, counts, left_out, fault in rows
         ]
 
-    def _select(self, selection: str) -> list[Any]:
+    def _select(self, selection: str, *values: object) -> list[Any]:
         try:
-            return self._connection.execute(f"SELECT {selection}").fetchall()
+            return self._connection.execute(f"SELECT {selection}", values).fetchall()
         except sqlite3.Error as error:
             raise IndexFileError(f"{self.path}: cannot be read ({one_line(error)}); build it again") from None
 
@@ -177,7 +225,15 @@ class _Change:
         tables = {row[0] for row in execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "meta" in tables and (version,) in execute("SELECT value FROM meta WHERE key = 'documents'"):
             return
-        for table in ("words", "meta", "page", "vectors", "file", "named"):  # of another version or another model
+        for table in (
+            "words",
+            "meta",
+            "page",
+            "vectors",
+            "file",
+            "named",
+            "head",
+        ):  # of another version or another model
             execute(f"DROP TABLE IF EXISTS {table}")
         for statement in (SCHEMA + _TABLES).split(";"):  # a script would end the transaction
             execute(statement)
@@ -238,11 +294,13 @@ class _Change:
             # the same row after any sequence of updates
             pages.append(pack(item, new.evidences)._replace(row=int(item[1:])))
         put_pages(self._connection, pages, self._embedding)
-        for (file, digest, _, named, left_out), page in zip(self._new, pages, strict=True):
+        for (file, digest, evidences, named, left_out), page in zip(self._new, pages, strict=True):
             things = (
                 (page.row, entity["id"], msgspec.json.encode([entity["label"], *names])) for entity, names in named
             )
             self._connection.executemany("INSERT INTO named VALUES (?, ?, ?)", things)
+            heads = ((page.row, part, name) for part, name in _heads(evidences))
+            self._connection.executemany("INSERT INTO head VALUES (?, ?, ?)", heads)
             counts = msgspec.json.encode(page.counts).decode()
             self._insert(file, page.row, digest, f"{page.digest:064x}", counts, "", named[0].entity["label"], left_out)
         self._new.clear()
@@ -267,5 +325,23 @@ class _Change:
             return
         if stored.page:
             remove_page(self._connection, item_id(name))
-            self._connection.execute("DELETE FROM named WHERE page = ?", (stored.page,))
+            for table in ("named", "head"):
+                self._connection.execute(f"DELETE FROM {table} WHERE page = ?", (stored.page,))
         self._connection.execute("DELETE FROM file WHERE name = ?", (name,))
+
+
+def _heads(evidences: Sequence[Evidence]) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of tables with their headers, and the names of pairs."""
+    columns: dict[int, dict[int, str]] = defaultdict(dict)  # by the number of the table
+    names = set[str]()
+    for evidence in evidences:
+        if "row" in evidence:
+            cells = {cell["column"]: fold(cell["header"]) for cell in evidence["row"]["cells"]}
+            columns[evidence["row"]["table"]] |= cells
+        elif "attribute" in evidence:
+            names.add(evidence["attribute"]["path"][-1])
+    for table, headers in columns.items():
+        if any(headers.values()):
+            yield table, "\t".join(headers[column] for column in sorted(headers))
+    for name in sorted(names):
+        yield _PAIR, name

@@ -17,6 +17,7 @@ from .code_pages import decoded
 from .html import html_blocks
 from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import blocks_of
+from .texts import fields_of
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -90,11 +91,25 @@ class _TokenWalk:
         text, links = inline_words(token.children or ())
         if not text:
             return
+        if around.type == "paragraph_open" and not self._open and (pairs := _fields(token.children or ())):
+            yield from (PairsBlock([pair], line + number) for number, pair in enumerate(pairs))
+            return
         if around.type == "heading_open":
             yield Heading(text, int(around.tag[1]), line)
             return
         kinds: dict[str, Kind] = {"list_item_open": "item", "blockquote_open": "quotation"}
         yield TextBlock(text, line, kind=kinds[self._open[-1]] if self._open else "text", links=links)
+
+
+def _fields(tokens: Sequence[Token]) -> list[tuple[str, str]]:
+    """Return the names and values of a paragraph whose lines are "Name: value", or nothing."""
+    lines: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.type in ("softbreak", "hardbreak"):
+            lines.append([])
+        else:
+            lines[-1].append(token)
+    return fields_of(inline_words(line)[0] for line in lines)
 
 
 def _at(block: Block, line: int) -> Block:

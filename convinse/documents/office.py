@@ -12,6 +12,7 @@ from typing import Any
 from ..support.errors import DataError
 from ..support.limits import LARGEST_UNPACKED
 from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
+from .texts import with_fields
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -70,7 +71,8 @@ def read_word(data: bytes) -> ReadDocument:
     from docx import Document
 
     document = Document(io.BytesIO(plain_package(data)))
-    return ReadDocument(document.core_properties.title or "", list(_WordFile(document).blocks(document.element.body)))
+    blocks = with_fields(_WordFile(document).blocks(document.element.body))
+    return ReadDocument(document.core_properties.title or "", list(blocks))
 
 
 class _WordFile:

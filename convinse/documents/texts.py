@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import DataError, one_line
@@ -117,6 +117,33 @@ def _is_code(lines: Sequence[_Line]) -> bool:
     if any(line.indent < _CODE_INDENT for line in lines):
         return False
     return 2 * sum(bool(_CODE.search(line.text[:_LINE_START])) for line in lines) >= len(lines)
+
+
+def fields_of(lines: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names and values of lines that are all of the form "Name: value", each name once; else nothing."""
+    return _fields([_Line(0, line, 0) for line in lines])
+
+
+def with_fields(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks with paragraphs in a row that are all "Name: value" as pairs."""
+    run: list[TextBlock] = []
+    for block in blocks:
+        is_plain = isinstance(block, TextBlock) and block.kind == "text" and not block.links
+        if is_plain and isinstance(block, TextBlock) and _FIELD.fullmatch(" ".join(block.text.split())):
+            run.append(block)
+        else:
+            yield from _paired(run)
+            run = []
+            yield block
+    yield from _paired(run)
+
+
+def _paired(run: Sequence[TextBlock]) -> Iterator[Block]:
+    pairs = fields_of(block.text for block in run)
+    if not pairs:
+        yield from run
+    for pair, block in zip(pairs, run, strict=False):
+        yield PairsBlock([pair], block.line, block.page)
 
 
 def _fields(lines: Sequence[_Line]) -> list[tuple[str, str]]:

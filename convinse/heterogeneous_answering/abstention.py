@@ -23,6 +23,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         return f"the question seems to be {language}; only English is understood"
     unknown = unknown_names(question)
     likely = ranked[0].score if ranked else 0.0
+    others = [answer for answer in ranked[1:] if not (answer.is_listed and ranked[0].is_listed)]
     # only documents may be about something else; among facts other checks tell
     keywords = question.language.properties.keywords
     words = keywords(question.in_full)
@@ -38,8 +39,8 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         return f"nothing was found about {_listed(names)}" if names else "no name in the question is known"
     if is_unrelated:
         return "no evidence has a word of the question"
-    if len(ranked) > 1 and ranked[1].score >= _RIVAL * likely and likely + ranked[1].score >= least:
-        first, second = (answer.entity["label"] for answer in ranked[:2])
+    if others and others[0].score >= _RIVAL * likely and likely + others[0].score >= least:
+        first, second = ranked[0].entity["label"], others[0].entity["label"]
         return f"the evidences disagree: {first} or {second}"
     return "the evidences do not say"
 

@@ -43,5 +43,8 @@ def answer(module: HeterogeneousAnswering, turns: Sequence[Turn], sources: Seque
     evidences = [turn["top_evidences"] for turn in turns]
     returned = results_of(module, inferred(module, HeterogeneousAnswering, turns, sources), turns)
     for turn, top, answers in zip(turns, evidences, returned, strict=True):
-        turn["top_evidences"] = top  # CONVINSE's own module deletes them once read
+        if len(turn.get("top_evidences", ())) < len(top):
+            turn["top_evidences"] = (
+                top  # CONVINSE's own module deletes them once read; a list adds those of its members
+            )
         keep_answers(module, turn, answers, most)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from ..language.property_names import PropertyLabel
-from ..records.evidence import Entity
+from ..records.conversation import Extent
+from ..records.evidence import Entity, Evidence
 from ..records.periods import Agreement
 
 RoleKind = Literal["subject", "object", "qualifier", "row", "box", "text"]
@@ -26,12 +27,16 @@ class Computed(NamedTuple):
 
     Attributes:
         rivals: the places of evidences with other values of the same property, which are not the answer.
+        members: all answers of a list, each with the evidences of its rows; `entity` is the first of them.
+        extent: how many rows a list, a count or a sum is of.
     """
 
     entity: Entity
     operation: str
     places: tuple[int, ...]
     rivals: frozenset[int] = frozenset()
+    members: tuple[tuple[Entity, tuple[Evidence, ...]], ...] = ()
+    extent: Extent | None = None
 
 
 @dataclass

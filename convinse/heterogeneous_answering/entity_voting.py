@@ -12,9 +12,10 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.literals import is_known
 from .base import HeterogeneousAnswering
+from .document_tables import document_tables
 from .features import Measured, measure
 from .finding import find_candidates
-from .lists import with_list
+from .lists import cite_list, with_list
 from .merging import number_in_words
 from .question import Question, questions_of
 from .ranked_answers import AnswerCandidate, answers
@@ -59,6 +60,7 @@ class EntityVoting(HeterogeneousAnswering):
             else:
                 measured = self.measure(question, next(read))
                 ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
+                question, ranked = cite_list(turn, question, measured.candidates, ranked)
                 results.append(self.finish(turn, question, ranked, is_covered=True))
         return results
 
@@ -87,6 +89,6 @@ class EntityVoting(HeterogeneousAnswering):
             return question.fit(question.as_asked(number_in_words(entity, question.language))) or _MIN_FIT
 
         read = read_answers(spans, question.evidences, question.shares, fit)
-        tables = whole_tables(question)
+        tables = [*whole_tables(question), *document_tables(question)]
         candidates = find_candidates(question, read, computed_answers(question, tables), tables)
         return measure(question, candidates, max((span.probability for span in spans), default=0.0))

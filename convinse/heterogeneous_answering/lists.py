@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from ..language.read_evidence import ReadEvidence
+from ..records.conversation import Turn
+from ..records.evidence import Evidence, with_score
+from ..records.evidence_structure import structured
 from .candidates import EntityCandidate
 from .question import Question
 from .ranked_answers import AnswerCandidate
 
+_MOST_CITED = 100  # further evidences of a turn for the members of a list
 _CUT = 0.05  # of the best answer's probability: a less probable value of the same property is not listed
 
 
@@ -16,13 +22,15 @@ def with_list(
 ) -> list[AnswerCandidate]:
     """Return ranked answers; if the question asks for several, the listed answers are marked and come first.
 
-    Listed answers have the same role as the best answer: values of the same property of the same item, cells of the same column.
+    A list that a computation gives is one answer, whose members are as probable as all of them together. Else listed answers have the same role as the best answer: values of the same property of the same item, cells of the same column.
     Earlier answers are left out if the question excludes them ("Who else?").
     """
     words = question.language.operations
     if words.excluding.search(question.text):
         said = {entity["id"] for entity in question.said}
         ranked = [answer for answer in ranked if answer.entity["id"] not in said]
+    if computed := _computed_list(candidates, ranked):
+        return computed
     if not ranked or not words.several.search(question.in_full):
         return list(ranked)
     groups = {candidate.entity["id"]: set(_groups(question, candidate)) for candidate in candidates}
@@ -33,6 +41,54 @@ def with_list(
         return list(ranked)
     rest = [answer for answer in ranked if answer not in members]
     return [answer._replace(is_listed=True) for answer in members] + rest
+
+
+def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return ranked answers behind the members of a computed list; empty if another answer is more probable, or without a list."""
+    lists = [candidate for candidate in candidates if candidate.computed and candidate.computed.members]
+    for candidate in lists:
+        members = {entity["id"]: entity for entity, _ in candidate.computed.members} if candidate.computed else {}
+        score = min(1.0, sum(answer.score for answer in ranked if answer.entity["id"] in members))
+        rest = [answer for answer in ranked if answer.entity["id"] not in members]
+        if not rest or score >= rest[0].score:
+            listed = [
+                AnswerCandidate(entity, score, (), candidate.reasons, is_listed=True) for entity in members.values()
+            ]
+            return listed + rest
+    return []
+
+
+def cite_list(
+    turn: Turn, question: Question, candidates: Sequence[EntityCandidate], ranked: Sequence[AnswerCandidate]
+) -> tuple[Question, list[AnswerCandidate]]:
+    """Add the evidences of the members of a computed list to those of a turn, and the extent of what the first answer is computed from.
+
+    Returns:
+        The question with the further evidences, and the answers with their places.
+    """
+    by_id = {candidate.entity["id"]: candidate.computed for candidate in candidates if candidate.computed}
+    first = by_id.get(ranked[0].entity["id"]) if ranked else None
+    if first is None or first.extent is None:
+        return question, [*ranked]
+    turn["extent"] = first.extent
+    if not ranked[0].is_listed or not first.members:
+        return question, [*ranked]
+    places = {read.evidence["evidence_text"]: place for place, read in enumerate(question.evidences)}
+    further: list[Evidence] = []
+    cited: dict[str, tuple[int, ...]] = {}
+    for entity, evidences in first.members:
+        for evidence in evidences:
+            if evidence["evidence_text"] not in places and len(further) < _MOST_CITED:
+                places[evidence["evidence_text"]] = len(question.evidences) + len(further)
+                further.append(with_score(evidence, 0.0))
+        found = [places[text] for evidence in evidences if (text := evidence["evidence_text"]) in places]
+        cited[entity["id"]] = (*cited.get(entity["id"], ()), *found)
+    turn["top_evidences"] = [*turn["top_evidences"], *further]
+    read = [ReadEvidence(structured(evidence), question.language) for evidence in further]
+    answers = [
+        answer._replace(places=cited.get(answer.entity["id"], ())) if answer.is_listed else answer for answer in ranked
+    ]
+    return replace(question, evidences=[*question.evidences, *read]), answers
 
 
 def _groups(question: Question, candidate: EntityCandidate) -> Iterator[tuple[str, ...]]:

@@ -54,8 +54,11 @@ def merged(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 def answers(
     candidates: Sequence[AnswerCandidate], most: int | None, evidences: Sequence[ReadEvidence] = ()
 ) -> list[RankedAnswer]:
-    """Return the best `most` of ordered candidates as the answers of a turn; `evidences` give their time, unit and currency."""
+    """Return the best `most` of ordered candidates, or all of a list, as the answers of a turn; `evidences` give their time, unit and
+    currency."""
     ranked = []
+    if most:
+        most = max(most, sum(candidate.is_listed for candidate in candidates))
     for rank, candidate in enumerate(candidates[:most], 1):
         entity = candidate.entity.copy()
         first = evidences[candidate.places[0]] if evidences and candidate.places else None

@@ -118,7 +118,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     times = [column for column in table.columns if column.is_timed]
     times.sort(key=lambda column: not column.keywords & words.keywords(question.in_full))
     numbering = [column for column in table.columns if column.is_numbering]
-    measures = table.dated or times[:1] or numbering[:1]
+    measures = table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
     expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
     naming = [column for column in table.columns if column.keywords & nouns]
     naming = [column for column in naming if not column.order or column.is_numbering]

@@ -20,25 +20,32 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number, number_entity
 from ..records.ranked_rows import value_of, written_amount
-from ..records.units import BASE_UNITS, CURRENCY, IN_BASE
+from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .candidates import Computed
 from .intervals import by_intervals
 from .question import Question
+from .selections import (
+    best_explained,
+    content_words,
+    extent_of,
+    is_unexplained,
+    relates_rows,
+    selected_rows,
+    with_measures,
+)
+from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
 
-# words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
-_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "sum": 0}
-_AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
+_UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _WEB = re.compile(r"https?://|www\.|mailto:")
 _MANY_WORDS = 3  # behind "how many"
@@ -55,11 +62,11 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     words_as_written = frozenset(fold(question.in_full).split())
     if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
         return None
-    words = _content(question)
+    words = content_words(question)
     selection = table.selection(words)
     if len(selection.rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
         return None
-    if _unexplained("cell", question, table, words, selection.matched):
+    if is_unexplained("cell", question, table, words, selection.matched):
         return None
     row = selection.rows[0]
     column = _requested_column(question, table, row, selection.matched)
@@ -71,7 +78,7 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
 
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
     words, names = question.language.properties.keywords(question.in_full), question.property_names
-    wide = _with_measures(words, question)
+    wide = with_measures(words, question)
     head = head_keywords(question)
     headed = [column for column in table.columns if column.keywords & head]
     if headed:
@@ -86,17 +93,6 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if best is None or best[0][-1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
         return None
     return table.columns[best[1]]
-
-
-def _content(question: Question) -> frozenset[str]:
-    """Return the keywords of a question without "how many" and "how much"."""
-    keywords, many = question.language.properties.keywords, question.language.literals.counted.search(question.in_full)
-    return keywords(question.in_full) - (keywords(many[0]) if many else frozenset())
-
-
-def _with_measures(words: frozenset[str], question: Question) -> frozenset[str]:
-    """Return keywords with the names of the measures that they ask for: "long" asks for the length, "costs" for the price."""
-    return words.union(*map(question.language.literals.names_of, words))
 
 
 def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -135,7 +131,7 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
         name = properties.keyword_set(attribute["path"]) - asking
         subject = properties.keywords(evidence.subject["label"]) if evidence.subject is not None else frozenset[str]()
         is_requested = bool(name) and name <= words and (not asking or bool(words & asking))
-        is_explained = len(words - name - asking - subject) <= _MOST_UNEXPLAINED["entry"]
+        is_explained = len(words - name - asking - subject) <= _UNEXPLAINED
         if is_requested and is_explained and len(text.split()) <= _LONGEST_ENTRY:
             found.setdefault(name, []).append(Computed({"id": text, "label": text}, "entry", (place,)))
     best = found[max(found, key=len)] if found else []
@@ -200,7 +196,7 @@ def _rows_and_measure(
     rows = dict(place for places in names.values() for place in places)
     if len(rows) != len(names):
         return {}, None
-    measures = table.measures(_with_measures((words | by).difference(*names), question)) or table.amounts
+    measures = table.measures(with_measures((words | by).difference(*names), question)) or table.amounts
     if len(measures) != 1 or any(measures[0].amount(row) is None for row in rows):
         return {}, None
     return rows, measures[0]
@@ -213,19 +209,22 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     )
     if not is_sum or operations.order(question.in_full):
         return []
-    words = _content(question) - properties.keyword_set(operations.summing)
+    words = content_words(question) - properties.keyword_set(operations.summing)
     nouns = _counted_nouns(question)
     for table in tables:
-        measures = table.measures(_with_measures(words, question))
+        measures = table.measures(with_measures(words, question)) or ([] if nouns else table.amounts)
         if len(measures) != 1 or measures[0].is_timed or (nouns and not nouns[1] & measures[0].keywords):
             continue
-        selected = _selected(question, table, words - measures[0].keywords)
-        if selected is None or len(selected[0]) < 2 or _unexplained("sum", question, table, words, selected[1]):
+        selected = selected_rows(question, table, words - measures[0].keywords)
+        if selected is None or len(selected.rows) < 2:
             continue
-        amounts = list(map(measures[0].amount, selected[0]))
+        if is_unexplained("sum", question, table, words, selected.used):
+            continue
+        amounts = list(map(measures[0].amount, selected.rows))
         if all(amount is not None for amount in amounts):
             answer = _amount(math.fsum(filter(None, amounts)), measures[0])
-            return [Computed(answer, "sum", table.evidence_places(selected[0]))]
+            places = table.evidence_places(selected.rows)
+            return [Computed(answer, "sum", places, extent=extent_of(table, selected))]
     return []
 
 
@@ -235,16 +234,13 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if not counted_nouns or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     things, nouns = counted_nouns
-    relating = operations.relating - operations.greater - operations.lesser - {"than"}
-    if relating.intersection(fold(question.in_full).split()) and not question.language.times.time(question.in_full):
+    if relates_rows(question):
         return []
-    for table in tables:
-        if len(table.rows) < 2 or any(column.keywords & nouns for column in table.amounts):
-            continue  # the amount is in a cell
-        selected = _selected(question, table, words - things)
-        if selected is None or _unexplained("count", question, table, words - things, selected[1]):
-            continue
-        rows, used = selected
+    # else the amount is in a cell
+    countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
+    several = [table for table in countable if len(table.rows) > 1]
+    for table, selected in best_explained("count", question, several, words - things):
+        rows, used = selected.rows, selected.used
         if not used and not things & (table.headers | table.title_keywords):
             continue
         texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
@@ -255,7 +251,8 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
         values = {fold(cell["text"]) for row in rows if counted and (cell := counted.cells[row]) is not None}
         number = len(values) if values and not used else len(rows)
         if number > 1:
-            return [Computed(number_entity(str(number)), "count", table.evidence_places(rows))]
+            places = table.evidence_places(rows)
+            return [Computed(number_entity(str(number)), "count", places, extent=extent_of(table, selected))]
     return []
 
 
@@ -267,73 +264,6 @@ def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] 
     behind = question.in_full[many.end() :].split()[:_MANY_WORDS]
     nouns = properties.keyword_set(behind)
     return (properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns
-
-
-def _selected(question: Question, table: Table, words: frozenset[str]) -> tuple[list[int], frozenset[str]] | None:
-    """Return the rows that a question selects by words, bounds and its time, and its words that do so; None if one of them cannot be judged."""
-    bounds, keywords = list(_bounds(question)), question.language.properties.keywords
-    selection = table.selection(words.difference(*(keywords(bound.words) for bound in bounds)))
-    rows, used = selection.rows, set(selection.matched)
-    if not selection.is_whole or len(bounds) > 1:
-        return None
-    for bound in bounds:
-        compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
-        named = table.measures(_with_measures(words | keywords(bound.words) | compared, question))
-        alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
-        if any(sign in bound.words for sign in CURRENCY):
-            alike = [column for column in table.amounts if column.has_currency]
-        measures = next((columns for columns in (named, alike, table.amounts) if len(columns) == 1), [])
-        if not measures:
-            return None
-        rows = [row for row in rows if bound.admits(row, measures[0])]
-        used |= keywords(bound.words) | measures[0].keywords
-    if not bounds and (time := question.language.times.time(question.in_full)):
-        within = table.within(time, words)
-        rows = [row for row in rows if row in within]
-        used |= {word for word in words if word.isdigit()}.union(*(column.keywords for column in table.dated_by(words)))
-    return rows, frozenset(used)
-
-
-class _Bound(NamedTuple):
-    words: str  # of the question: "more than 2 km"
-    number: float  # in the unit that values are compared in
-    written: float  # in its own unit
-    unit: str
-    is_above: bool
-    is_inclusive: bool
-
-    def admits(self, row: int, column: Column) -> bool:
-        """Return True if the amount in a row of a column is within the bound."""
-        amount, number = column.amount(row), self.number
-        if amount is None:
-            return False
-        if self.unit and not (column.order and column.order.unit):  # "2 km" of "Length in m", of "Length"
-            units = (IN_BASE.get(word, ("", 1.0)) for word in fold(column.header).split())
-            number = next((self.number / size for base, size in units if base == self.unit), self.written)
-        return (amount > number if self.is_above else amount < number) or (self.is_inclusive and amount == number)
-
-
-def _bounds(question: Question) -> Iterator[_Bound]:
-    operations, inclusive = question.language.operations, question.language.literals.inclusive
-    for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
-        for match in pattern.finditer(question.in_full):
-            amount = _AMOUNT.match(question.in_full, match.end())
-            written = amount and value_of(amount["number"].rstrip(".,"))
-            if amount and written:
-                value = value_of(amount[0].strip()) or written
-                words = question.in_full[match.start() : amount.end()]
-                is_inclusive = match[0].strip().lower() in inclusive
-                yield _Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
-
-
-def _unexplained(
-    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]
-) -> bool:
-    """Return True if too many words of a question are neither used nor those of the table's headers, title or page."""
-    page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
-    names_of = question.language.literals.names_of
-    rest = {word for word in words - used - table.title_keywords - page if not names_of(word) & table.headers}
-    return sum(not word.isdigit() or operation == "cell" for word in rest) > _MOST_UNEXPLAINED[operation]
 
 
 def _amount(number: float, column: Column) -> Entity:
@@ -349,6 +279,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "count": _count,
     "difference": _difference,
     "entry": _entry,
+    "list": listed_rows,
     "interval": lambda question, _: by_intervals(question),
     "order": ordered_things,
     "sum": _sum,

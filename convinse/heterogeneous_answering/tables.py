@@ -7,14 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from ..language.operations import OperationWords
 from ..language.property_names import PropertyLabel, PropertyWords
 from ..language.text import fold
-from ..records.evidence import Cell, Entity, Row
+from ..records.evidence import Cell, Entity, Evidence, Row
 from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
@@ -108,12 +108,23 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A whole table, of which some rows are evidences."""
+    """A whole table, of which some rows are evidences; files may have parts of it.
+
+    Attributes:
+        rows: its rows.
+        places: the places of their evidences, by the places of rows.
+        words: of the language.
+        operations: likewise.
+        titles: the keywords of the titles of its pages, if it has rows of several.
+        pairs: the evidences of each row, if its cells are pairs of names and values.
+    """
 
     rows: Sequence[Row]
-    places: Mapping[int, int]  # of evidences, by the number of their row
-    words: PropertyWords  # of the language
+    places: Mapping[int, int]
+    words: PropertyWords
     operations: OperationWords
+    titles: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    pairs: Sequence[Sequence[Evidence]] = ()
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -132,9 +143,10 @@ class Table:
 
     @cached_property
     def row_keywords(self) -> list[frozenset[str]]:
-        """The keywords of each row: of its cells and of the part of the table that it is in."""
+        """The keywords of each row: of its cells, of the part of the table that it is in, and of the title of its page if there are several."""
         texts = ((row.get("part", ""), *(cell["text"] for cell in row["cells"])) for row in self.rows)
-        return [self.words.keywords(" ".join(row)) for row in texts]
+        titles = (self.titles.get(row.get("page", ""), frozenset()) for row in self.rows)
+        return [self.words.keywords(" ".join(row)) | title for row, title in zip(texts, titles, strict=True)]
 
     @cached_property
     def name_column(self) -> Column | None:
@@ -142,6 +154,8 @@ class Table:
 
         Either has a cell in most rows.
         """
+        if self.pairs:
+            return self.columns[0]
         filled = [column for column in self.columns if column.order is None and 2 * len(column.texts) > len(self.rows)]
         return next((column for column in filled if column.tells_apart), filled[0] if filled else None)
 
@@ -223,21 +237,54 @@ class Table:
 
     def evidence_places(self, rows: Sequence[int]) -> tuple[int, ...]:
         """Return the places of the evidences of these rows, or else of all evidences of the table."""
-        numbers = [self.rows[row]["number"] for row in rows]
-        places = tuple(self.places[number] for number in numbers if number in self.places)
+        places = tuple(self.places[row] for row in rows if row in self.places)
         return places or tuple(sorted(self.places.values()))
 
 
+def evidences_of_row(table: Table, row: int, question: Question) -> tuple[Evidence, ...]:
+    """Return the evidences of a row: its parts, or its pairs of names and values."""
+    if table.pairs:
+        return (*table.pairs[row],)
+    place = table.rows[row]
+    key = place["table"], place["number"]
+    evidences = question.pages.get(place["page"]) or ()
+    return tuple(
+        evidence
+        for evidence in evidences
+        if "row" in evidence and (evidence["row"]["table"], evidence["row"]["number"]) == key
+    )
+
+
 def whole_tables(question: Question) -> list[Table]:
-    """Return the whole tables of the rows among the evidences, in the order of their best evidences."""
-    row_places: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)  # by page and table, then by row number
+    """Return the whole tables of the rows among the evidences, in the order of their best evidences.
+
+    Tables of several files with the same head are one.
+    """
+    row_places: dict[tuple[str, int, int], int] = {}  # by page, table and number of the row
     for place, evidence in enumerate(question.evidences):
         row = evidence.evidence.get("row")
         if row is not None and "page" in row and "table" in row and "number" in row:
-            row_places[row["page"], row["table"]].setdefault(row["number"], place)
-    tables = ((question.pages.table(*table), places) for table, places in row_places.items())
-    language = question.language
-    return [Table(rows, places, language.properties, language.operations) for rows, places in tables if rows]
+            row_places.setdefault((row["page"], row["table"], row["number"]), place)
+    tables, seen = list[Table](), set[tuple[str, int]]()
+    for page, number, _ in row_places:
+        if (page, number) in seen:
+            continue
+        rows = question.pages.rows_alike(page, number)
+        seen |= {(page, number), *((row["page"], row["table"]) for row in rows)}
+        keys = ((row["page"], row["table"], row["number"]) for row in rows)
+        places = {place: row_places[key] for place, key in enumerate(keys) if key in row_places}
+        if rows:
+            tables.append(table_of(question, rows, places))
+    return tables
+
+
+def table_of(
+    question: Question, rows: Sequence[Row], places: Mapping[int, int], pairs: Sequence[Sequence[Evidence]] = ()
+) -> Table:
+    """Return a table of rows; `places` and `pairs` as its attributes."""
+    keywords, pages = question.language.properties.keywords, {row["page"] for row in rows}
+    titles = {page: keywords(question.items.label(page) or "") for page in pages} if len(pages) > 1 else {}
+    return Table(rows, places, question.language.properties, question.language.operations, titles, pairs)
 
 
 def head_keywords(question: Question) -> frozenset[str]:

@@ -51,6 +51,11 @@ class OperationWords:
     ranks: WordSet
     offering: WordSet
     several: re.Pattern[str]
+    listing: re.Pattern[str]
+    affirming: WordSet
+    refusing: WordSet
+    sole: WordSet
+    naming: WordSet
     excluding: re.Pattern[str]
     totals: WordSet
     relating: WordSet

@@ -21,6 +21,7 @@ from ..records.conversation import HistoryPart, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.representation import QuestionEntity, Representation, render
 from ..records.rewriting import FullQuestion
+from ..records.written_values import find_literals
 from ..resources import Resources
 from .base import QuestionUnderstanding
 from .referents import read_weights
@@ -233,6 +234,8 @@ def unlinked_names(question: str, candidates: Iterable[QuestionEntity], kb: Item
         noun = re.match(r" ([a-z]+)", question[question.find(name) + len(name) :]) if name.isupper() else None
         if noun is not None and language.answer_types.names_class(noun[1]):
             continue  # "TV series"
+        if any((value.start, value.end) == (0, len(name)) for value in find_literals(name)):
+            continue  # "March 2025"
         if not any(f" {form} " in text for form in forms for text in linked) and not any(map(kb.candidates, forms)):
             names.append(name)
     return names

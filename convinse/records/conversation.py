@@ -46,6 +46,15 @@ class RankedAnswer(TypedDict):
     list: NotRequired[bool]
 
 
+class Extent(TypedDict):
+    """The rows that a list, a count or a sum is of, and of how many files; `unjudged` rows have no value below `lacking`."""
+
+    rows: int
+    files: int
+    unjudged: NotRequired[int]
+    lacking: NotRequired[str]
+
+
 class HistoryPart(TypedDict):
     """A part of an earlier turn that a representation uses: the turn's number, the part, and its words.
 
@@ -115,6 +124,7 @@ class Turn(Understanding, SpokenReply, total=False):
     top_evidences: list[Evidence]
     pred_answers: list[RankedAnswer]
     abstained: Abstention
+    extent: Extent
     ha_tokens: TokenCount
     answer_presence: bool
     answer_presence_per_src: dict[str, bool]

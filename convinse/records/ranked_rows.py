@@ -26,6 +26,7 @@ _SCALE = re.compile(r"\s?([kKmMbB])n?\b")
 _FRACTION = re.compile(r"(?<=[0-9])(?P<sign>[.,])(?P<digits>[0-9]+)(?![0-9.,])")
 _POINTS = str.maketrans(",.", ".,")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
+_NUMBERED = re.compile(r"[A-Za-z]{1,4}[-/]\d[\d/-]*")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([^\W\d_]+)(?:,?\s(?:and\s)?|$)?")  # of "1 h 50 min"
 _DATE, _TIME = "date", "time"
@@ -305,6 +306,8 @@ def value_of(text: str) -> CellValue | None:
             return CellValue(year * 372.0 + month * 31 + day, _DATE)  # grows with the day
         if len(literals) == 2:  # from one year to another: ordered among years, which are numbers
             return CellValue(float(year), "")
+    if _NUMBERED.fullmatch(bare):  # R-101 is a name
+        return None
     if (whole := _chained(bare.casefold())) is not None:
         return whole
     amounts = list(_AMOUNT.finditer(bare))

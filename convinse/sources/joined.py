@@ -144,6 +144,19 @@ class JoinedPages(Pages):
         """See the base class."""
         return self._of(page).table(page, table)
 
+    def rows_alike(self, page: str, table: int) -> list[Row]:
+        """See the base class."""
+        return self._of(page).rows_alike(page, table)
+
+    @property
+    def pair_names(self) -> Sequence[str]:
+        """See the base class."""
+        return self.documents.pair_names
+
+    def with_pairs(self, names: Sequence[str]) -> list[Evidence]:
+        """See the base class."""
+        return self.documents.with_pairs(names)
+
     def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
         """See the base class; both sources have their best evidences among the first."""
         words = list(words)

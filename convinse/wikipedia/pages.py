@@ -48,6 +48,19 @@ class Pages(ABC):
     def table(self, page: str, table: int) -> list[Row]:
         """Return the whole rows of a table on an item's page, in their order. Tables count from 0; rows must not be changed."""
 
+    def rows_alike(self, page: str, table: int) -> list[Row]:
+        """Return the rows of a table and of those of other pages with the same head; see `table`."""
+        return self.table(page, table)
+
+    @property
+    def pair_names(self) -> Sequence[str]:
+        """The names of the pairs of names and values in documents."""
+        return ()
+
+    def with_pairs(self, names: Sequence[str]) -> list[Evidence]:
+        """Return all pairs of the documents that have a pair of some names, in the order of the documents."""
+        return []
+
     @abstractmethod
     def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
         """Return the evidences with some words (see `search_words`), best first by BM25."""

@@ -1,0 +1,143 @@
+"""Documents as the rows of a table: their pairs of names and values, and what their sentences say of a date or an amount."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ..language.text import fold
+from ..records.evidence import Cell, Entity, Evidence, Row, shown_citation
+from ..records.literals import is_date, is_number
+from ..records.written_values import find_literals
+from ..wikipedia.page import sentence_places
+from ..wikipedia.stored_pages import search_words
+from .question import Question
+from .selections import bound_words, with_measures
+from .tables import Table, table_of
+
+_UNIT = re.compile(r" ?(?:[^\W\d_]+|%)")  # behind a number
+_MIN_ROWS = 2
+_MOST_FOUND = 1_000  # passages that may state a date or an amount
+
+
+class _Value(NamedTuple):
+    name: str
+    text: str
+    evidence: Evidence
+
+
+_Values = dict[str, _Value]  # of a document or section, by the folded name
+
+
+def document_tables(question: Question) -> list[Table]:
+    """Return the table of the documents, or sections, that have a pair whose name the question has, or a sentence that says the same.
+
+    Its first column has their titles.
+    """
+    keywords, pages = question.language.properties.keywords, question.pages
+    words = with_measures(keywords(question.in_full), question)
+    names = [name for name in pages.pair_names if keywords(name) & words]
+    groups: dict[tuple[str, ...], _Values] = defaultdict(dict)  # by page and headings
+    for evidence in pages.with_pairs(names) if names else ():
+        attribute = evidence["attribute"]
+        text = ", ".join(value["text"] for value in attribute["values"])
+        key = evidence["wikidata_entities"][0]["id"], *evidence["citation"]["headings"]
+        groups[key].setdefault(fold(attribute["path"][-1]), _Value(attribute["path"][-1], text, evidence))
+    wanted = {*map(fold, names)}
+    groups = {key: values for key, values in groups.items() if not wanted.isdisjoint(values)}
+    stated = _stated_values(question)
+    shared = [name for name in names if keywords(name) & _condition(question)]
+    for page, value in stated.items():
+        if all(page != key[0] for key in groups):
+            name = shared[0] if len(shared) == 1 else value.name
+            groups[page,] = {fold(name): value._replace(name=name)}
+    if len(groups) < _MIN_ROWS:
+        return []
+
+    def shared_words(item: tuple[str, _Value]) -> int:
+        return -len(keywords(item[1].name) & words)
+
+    # the values that a question asks for are those that are cited
+    return [_table(question, {key: dict(sorted(values.items(), key=shared_words)) for key, values in groups.items()})]
+
+
+def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
+    names = dict.fromkeys(name for values in groups.values() for name in values)
+    columns = {name: number for number, name in enumerate(names, 1)}
+    rows = []
+    for number, ((page, *headings), values) in enumerate(groups.items()):
+        title = headings[-1] if headings else question.items.label(page) or ""
+        item = [] if headings else [Entity(id=page, label=title)]
+        cells = [Cell(text=title, entities=item, start=0, header="", column=0)]
+        cells += (
+            Cell(text=value.text, entities=[], start=0, header=value.name, column=columns[name])
+            for name, value in values.items()
+        )
+        rows.append(Row(caption="", section="", cells=cells, page=page, table=-1, number=number))
+    pairs = [[value.evidence for value in values.values()] for values in groups.values()]
+    found = {evidence.evidence["evidence_text"]: place for place, evidence in enumerate(question.evidences)}
+    firsts = (evidences[0]["evidence_text"] for evidences in pairs)
+    places = {row: found[text] for row, text in enumerate(firsts) if text in found}
+    return table_of(question, rows, places, pairs)
+
+
+def _condition(question: Question) -> frozenset[str]:
+    """Return the keywords of a question that say what its time, bound, order or sum is of: "end" of "which contracts end before March"."""
+    keywords, operations, text = question.language.properties.keywords, question.language.operations, question.in_full
+    asking, order, many = operations.listing.match(text), operations.order(text), operations.counting.search(text)
+    behind = [*text[asking.end() :].split()[:1]] if asking else []
+    behind += text[many.end() :].split()[:1] if many else []
+    others = [*behind, *bound_words(question), *operations.summing, *(order.words if order else ())]
+    others += [match[0] for match in (asking, many) if match is not None]
+    return keywords(question.language.times.without_time(text)) - _head_noun(question) - keywords(" ".join(others))
+
+
+def _head_noun(question: Question) -> frozenset[str]:
+    """Return the keyword of the noun that a question asks for."""
+    head = question.language.operations.heading.search(question.text)
+    return question.language.properties.keywords(head[1].split()[0]) if head else frozenset()
+
+
+def _stated_values(question: Question) -> dict[str, _Value]:
+    """Return for each document the first sentence with the words of the condition and a date or an amount, as a question asks for them."""
+    keywords, condition = question.language.properties.keywords, _condition(question)
+    operations, text = question.language.operations, question.in_full
+    order = operations.order(text)
+    has_time = question.language.times.time(text) is not None or (order is not None and not order.by)
+    has_amount = bound_words(question) or (order is not None and order.by) or operations.summing & {*fold(text).split()}
+    if not condition or not (has_time or has_amount):
+        return {}
+    is_of_kind = is_date if has_time else is_number
+    stated: dict[str, _Value] = {}
+    for page, evidence in _passages(question):
+        if page in stated:
+            continue
+        text = evidence["evidence_text"]
+        if not _head_noun(question) <= keywords(shown_citation(evidence)) | keywords(text):
+            continue
+        for start, end in sentence_places(text):
+            sentence = text[start:end]
+            said = keywords(sentence)
+            values = [literal for literal in find_literals(sentence) if is_of_kind(literal.entity["id"])]
+            if len(values) == 1 and all(with_measures(frozenset({word}), question) & said for word in condition):
+                unit = None if has_time else _UNIT.match(sentence, values[0].end)
+                value = sentence[values[0].start : unit.end() if unit else values[0].end]
+                stated[page] = _Value(" ".join(sorted(condition)), value, evidence)
+                break
+    return stated
+
+
+def _passages(question: Question) -> Iterator[tuple[str, Evidence]]:
+    """Yield the passages of documents that have a word of the condition, with their pages, in the order of the pages."""
+    stems = search_words(question.language.times.without_time(question.in_full))
+    places: dict[str, list[int]] = defaultdict(list)
+    for found in question.pages.search(stems, _MOST_FOUND):
+        places[found.item_id].append(found.place)
+    for page in sorted(places):
+        evidences: Sequence[Evidence] = question.pages.get(page) or ()
+        for place in sorted(places[page]):
+            evidence = evidences[place]
+            if "citation" in evidence and evidence["source"] == "text":
+                yield page, evidence

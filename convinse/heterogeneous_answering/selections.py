@@ -1,0 +1,209 @@
+"""The rows of a table that a question selects: by words of their cells, bounds, a time, yes or no."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from ..language.text import fold
+from ..records.conversation import Extent
+from ..records.periods import AskedTime
+from ..records.ranked_rows import value_of
+from ..records.units import CURRENCY, IN_BASE
+from ..records.written_values import UNKNOWN
+from .question import Question
+from .tables import Column, Table
+
+# words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
+_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "list": 1, "sum": 0}
+_AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
+
+
+class Selected(NamedTuple):
+    """The rows that a question selects.
+
+    Attributes:
+        rows: their places.
+        used: the words of the question that select them.
+        unjudged: the number of rows without the value that decides.
+        lacking: the header of the column of that value.
+    """
+
+    rows: list[int]
+    used: frozenset[str]
+    unjudged: int = 0
+    lacking: str = ""
+
+
+def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selected | None:
+    """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
+    bounds, keywords = list(_bounds(question)), question.language.properties.keywords
+    words = words.difference(*(keywords(bound.words) for bound in bounds))
+    denial = None if bounds else question.language.yes_no.denial.search(question.in_full)
+    denied = keywords(question.in_full[denial.end() :]) & words if denial else frozenset[str]()
+    time = None if bounds else question.language.times.time(question.in_full)
+    if time is not None and table.dated:  # "after 1 March" is no word of a row
+        words &= keywords(question.language.times.without_time(question.in_full))
+    selection = table.selection(words - denied)
+    rows, used = selection.rows, set(selection.matched)
+    if not selection.is_whole or len(bounds) > 1:
+        return None
+    unjudged, lacking = 0, ""
+    for bound in bounds:
+        compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
+        named = table.measures(with_measures(words | keywords(bound.words) | compared, question))
+        alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
+        if any(sign in bound.words for sign in CURRENCY):
+            alike = [column for column in table.amounts if column.has_currency]
+        measures = next((columns for columns in (named, alike, table.amounts) if len(columns) == 1), [])
+        if not measures:
+            return None
+        unjudged, lacking = sum(measures[0].amount(row) is None for row in rows), measures[0].header
+        rows = [row for row in rows if bound.admits(row, measures[0])]
+        used |= keywords(bound.words) | measures[0].keywords
+    if time is not None:
+        dated = table.dated_by(words)
+        unjudged, lacking = sum(_is_undated(row, dated) for row in rows), dated[0].header if dated else ""
+        rows = _within(table, rows, time, words)
+        used |= keywords(question.in_full) - keywords(question.language.times.without_time(question.in_full))
+        used |= frozenset().union(*(column.keywords for column in dated))
+    # "not paid" asks for the rows with "no" below "Paid", "not in the North" for those without the word, "paid" for those with "yes"
+    stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
+    for column in stated[:1]:
+        is_denied = bool(column.keywords & denied)
+        meanings = {row: _is_yes(cell["text"], question) for row in rows if (cell := column.cells[row]) is not None}
+        unjudged, lacking = unjudged + sum(meanings.get(row) is None for row in rows), column.header
+        rows = [row for row in rows if meanings.get(row) is (not is_denied)]
+        used |= column.keywords
+        denied -= column.keywords
+    if denied:
+        without = table.selection(denied)
+        if not without.matched or not without.is_whole:
+            return None
+        rows = [row for row in rows if row not in without.rows]
+        used |= without.matched
+    return Selected(rows, frozenset(used), unjudged, lacking)
+
+
+def _says_yes_or_no(column: Column, question: Question) -> bool:
+    texts = [text for text in column.texts if text.lower() not in UNKNOWN]
+    return bool(texts) and all(_is_yes(text, question) is not None for text in texts)
+
+
+def _is_yes(text: str, question: Question) -> bool | None:
+    operations, word = question.language.operations, fold(text)
+    return True if word in operations.affirming else False if word in operations.refusing else None
+
+
+def _within(table: Table, rows: Sequence[int], time: AskedTime, words: AbstractSet[str]) -> list[int]:
+    within = table.within(time, words)
+    return [row for row in rows if row in within]
+
+
+def _is_undated(row: int, dated: Sequence[Column]) -> bool:
+    return all(column.amount(row) is None for column in dated)
+
+
+def with_measures(words: frozenset[str], question: Question) -> frozenset[str]:
+    """Return keywords with the names of the measures that they ask for: "long" asks for the length, "costs" for the price."""
+    return words.union(*map(question.language.literals.names_of, words))
+
+
+def bound_words(question: Question) -> list[str]:
+    """Return the bounds of a question, in its words: "more than 2 km"."""
+    return [bound.words for bound in _bounds(question)]
+
+
+class _Bound(NamedTuple):
+    words: str  # of the question: "more than 2 km"
+    number: float  # in the unit that values are compared in
+    written: float  # in its own unit
+    unit: str
+    is_above: bool
+    is_inclusive: bool
+
+    def admits(self, row: int, column: Column) -> bool:
+        """Return True if the amount in a row of a column is within the bound."""
+        amount, number = column.amount(row), self.number
+        if amount is None:
+            return False
+        if self.unit and not (column.order and column.order.unit):  # "2 km" of "Length in m", of "Length"
+            units = (IN_BASE.get(word, ("", 1.0)) for word in fold(column.header).split())
+            number = next((self.number / size for base, size in units if base == self.unit), self.written)
+        return (amount > number if self.is_above else amount < number) or (self.is_inclusive and amount == number)
+
+
+def _bounds(question: Question) -> Iterator[_Bound]:
+    operations, inclusive = question.language.operations, question.language.literals.inclusive
+    denial = question.language.yes_no.denial.search
+    for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
+        for match in pattern.finditer(question.in_full):
+            amount = _AMOUNT.match(question.in_full, match.end())
+            written = amount and value_of(amount["number"].rstrip(".,"))
+            if amount and written:
+                value = value_of(amount[0].strip()) or written
+                words = question.in_full[match.start() : amount.end()]
+                is_inclusive = match[0].strip().lower() in inclusive
+                if denial(question.in_full[: match.start()]):  # "not more than", "does not have more than"
+                    is_above, is_inclusive = not is_above, not is_inclusive
+                yield _Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
+
+
+def unexplained(question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]) -> frozenset[str]:
+    """Return the words of a question that are neither used nor those of the table's headers, title or pages."""
+    page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
+    names_of = question.language.literals.names_of
+    titles = page.union(table.title_keywords, *table.titles.values())
+    return frozenset(word for word in words - used - titles if not names_of(word) & table.headers)
+
+
+def is_unexplained(
+    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]
+) -> bool:
+    """Return True if an operation may not leave so many words of a question unexplained."""
+    rest = unexplained(question, table, words, used)
+    return sum(not word.isdigit() or operation == "cell" for word in rest) > _MOST_UNEXPLAINED[operation]
+
+
+def best_explained(
+    operation: str, question: Question, tables: Sequence[Table], words: frozenset[str]
+) -> list[tuple[Table, Selected]]:
+    """Return the tables of which a question selects rows, and these, without those that leave too much of it unexplained.
+
+    The table that explains most comes first.
+    """
+    selections = [(table, selected) for table in tables if (selected := selected_rows(question, table, words))]
+    explained = [
+        (table, selected)
+        for table, selected in selections
+        if not is_unexplained(operation, question, table, words, selected.used)
+    ]
+    return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
+
+
+def extent_of(table: Table, selected: Selected) -> Extent:
+    """Return how many rows of how many files were selected, and how many could not be judged."""
+    extent = Extent(rows=len(selected.rows), files=len({table.rows[row]["page"] for row in selected.rows}))
+    if selected.unjudged:
+        extent["unjudged"], extent["lacking"] = selected.unjudged, selected.lacking
+    return extent
+
+
+def relates_rows(question: Question) -> bool:
+    """Return True if a question asks for rows by other rows, not by a bound or a time."""
+    operations, words = question.language.operations, frozenset(fold(question.in_full).split())
+    if denial := question.language.yes_no.denial.search(question.in_full):
+        words -= {*fold(denial[0]).split()}
+    if bound_words(question):
+        return bool(
+            (operations.relating - operations.greater - operations.lesser - {"than"} - {"above", "below"}) & words
+        )
+    return bool(operations.relating & words) and not question.language.times.time(question.in_full)
+
+
+def content_words(question: Question) -> frozenset[str]:
+    """Return the keywords of a question without "how many" and "how much"."""
+    keywords, many = question.language.properties.keywords, question.language.literals.counted.search(question.in_full)
+    return keywords(question.in_full) - (keywords(many[0]) if many else frozenset())

@@ -1,0 +1,93 @@
+"""All rows of a table that a question asks for: "Which ferries are longer than 50 metres?", "invoices of the museum"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from ..language.text import fold
+from .candidates import Computed
+from .question import Question
+from .selections import Selected, best_explained, bound_words, content_words, extent_of, relates_rows
+from .tables import Column, Table, cell_answers, evidences_of_row, head_keywords
+
+_MOST_MEMBERS = 1_000  # of a list
+_NOUN_WORDS = 3  # behind "list all"
+
+
+def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return the list of the things in the rows that a question selects; empty if it asks for no list, or selects no rows for sure."""
+    operations, properties, text = question.language.operations, question.language.properties, question.in_full
+    is_other = operations.order(text) or operations.counting.search(text) or operations.differing.search(text)
+    if is_other or operations.offers(text) or relates_rows(question) or question.expected.kind == "yesno":
+        return []
+    asking = operations.listing.match(text)
+    is_narrowed = bool(bound_words(question)) or question.language.times.time(text) is not None
+    asks_for_several = bool(asking or operations.several.search(text) or is_narrowed)
+    if not asks_for_several and question.expected.kind != "person":
+        return []
+    behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
+    nouns = head_keywords(question) | properties.keyword_set(behind)
+    words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
+    several = [table for table in tables if len(table.rows) > 1]
+    for table, selected in best_explained("list", question, several, words):
+        if not selected.rows or not selected.used:
+            continue
+        if not asks_for_several and (len(selected.rows) == 1 or not _are_named(table, selected)):
+            continue
+        column = _listed_column(question, table, selected, nouns)
+        cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
+        named = {row: answers[0] for row, cell in cells.items() if (answers := cell_answers(cell, question))}
+        distinct = {fold(entity["label"]): (row, entity) for row, entity in reversed(named.items())}
+        if len(distinct) > 1 and operations.sole.intersection(fold(text).split()):
+            continue
+        if distinct:
+            listed = [*reversed(distinct.values())]
+            members = tuple(
+                (entity, evidences_of_row(table, row, question)[:1]) for row, entity in listed[:_MOST_MEMBERS]
+            )
+            places = table.evidence_places([row for row, _ in listed])
+            return [Computed(listed[0][1], "list", places, members=members, extent=extent_of(table, selected))]
+    return []
+
+
+def _listed_column(question: Question, table: Table, selected: Selected, nouns: AbstractSet[str]) -> Column | None:
+    """Return the column of the things that a question asks for: that of "which NOUN", people for "who", or the names of the rows."""
+    if table.pairs:  # of documents
+        return table.name_column
+    keywords, types = question.language.properties.keywords, question.language.answer_types
+    columns = []
+    for column in table.columns:
+        texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
+        if not all(keywords(text) & selected.used for text in texts):
+            columns.append(column)
+    words, kind = keywords(question.in_full), question.expected.kind
+    headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    if headed:
+        return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
+    if kind in ("date", "number"):
+        return None
+    if kind == "person":
+        headers = [column for column in columns if column.keywords and column.keywords <= words - selected.used]
+        people = [column for column in columns if types.expected_type(column.header).kind == kind]
+        found = next((column for column in (*headers, *people) if not _has_digits(column)), None)
+        if found is not None:
+            return found
+    named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
+    if named is None:
+        return None
+    page = keywords(question.items.label(table.rows[0]["page"]) or "").union(*table.titles.values())
+    is_their_name = bool(nouns & (table.title_keywords | table.headers | page))
+    is_generic = named.keywords <= question.language.operations.naming
+    is_person = kind == "person" and not _has_digits(named)
+    return named if is_their_name or is_generic or is_person else None
+
+
+def _has_digits(column: Column) -> bool:
+    return any(map(str.isdigit, "".join(column.texts)))
+
+
+def _are_named(table: Table, selected: Selected) -> bool:
+    """Return True if each row has a cell whose words all select it."""
+    named = {row for places in table.named(selected.used).values() for row, _ in places}
+    return named.issuperset(selected.rows)
