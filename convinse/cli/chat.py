@@ -29,7 +29,7 @@ from .tables import console, say
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
     from ..records.conversation import Conversation, RankedAnswer, Turn
-    from ..records.evidence import Entity
+    from ..records.evidence import Entity, QuoteSpan
 
 _SUPPORT = 3  # evidences shown of the answer
 _SHOWN = 5  # evidences of a turn that is explained
@@ -215,13 +215,15 @@ class Chat:
         passages = surroundings(index, file, evidence["evidence_text"])
         if not passages:
             raise DataError(f"{file}: has changed; ask again")
+        spans = evidence["quote"]["spans"] if "quote" in evidence else []
         say(file)
         for passage in passages:
             if passage.heading != heading:
                 heading = passage.heading
                 say(f"  {heading}")
             mark = ">" if passage.is_cited else " "
-            say(f"{mark} {passage.place:>10}  {passage.text}", "bold" if passage.is_cited else "")
+            text = _marked(passage.text, spans) if passage.is_cited else passage.text
+            say(f"{mark} {passage.place:>10}  {text}", "bold" if passage.is_cited else "")
 
     # -- the conversation ----------------------------------------------------------------------------------------------
 
@@ -272,6 +274,13 @@ class Chat:
         "/save": ("FILE", "write the conversation as JSON; alone: to the same file again", _save),
         "/help": ("", "this list", _help),
     }
+
+
+def _marked(text: str, spans: list[QuoteSpan]) -> str:
+    """Return a text with the answer between marks, which a copy of it and a screen reader have, too."""
+    for span in reversed(spans):
+        text = f"{text[: span['start']]}»{text[span['start'] : span['end']]}«{text[span['end'] :]}"
+    return text
 
 
 def _shown_answer(answer: RankedAnswer, turn: Turn) -> str:
