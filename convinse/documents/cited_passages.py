@@ -34,6 +34,8 @@ def surroundings(index: DocumentIndex, file: str, text: str) -> list[ShownPassag
     for place, evidence in enumerate(evidences[start : cited + _AROUND + 1], start):
         citation = evidence["citation"]
         passages.append(
-            ShownPassage(" › ".join(citation["headings"]), place_in(citation), words_of(evidence, title), place == cited)
+            ShownPassage(
+                " › ".join(citation["headings"]), place_in(citation), words_of(evidence, title), place == cited
+            )
         )
     return passages

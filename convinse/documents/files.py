@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from ..support.limits import LARGEST_DOCUMENT, MOST_DOCUMENTS
 from .readers import reader_of
 
 _IGNORE_FILES = (".gitignore", ".ignore")
+PROOF = "convinse proof 1"  # the format of a proof, the first value of its file
 
 
 class FoundFile(NamedTuple):
@@ -66,12 +68,29 @@ def _telling_apart(whole: Path, wholes: Iterable[Path]) -> Path:
     return whole.parents[length - 1] if length <= len(whole.parents) else whole.parent
 
 
+def is_proof(path: Path) -> bool:
+    """Return True if a file begins as a proof does, see `documents.proof`. Raises `OSError`."""
+    with path.open("rb") as file:
+        return re.match(rb'\s*\{\s*"format"\s*:\s*"convinse proof ', file.read(100)) is not None
+
+
+def path_of(name: str, requested: Sequence[Path]) -> Path | None:
+    """Return the path of a file by its name in `find_files` of these absolute paths; None if it is below none of them."""
+    for whole in requested:
+        path = _telling_apart(whole, requested) / name
+        if ".." not in path.parts and (path == whole or whole in path.parents):
+            return path
+    return None
+
+
 def _reason_against(path: Path) -> str:
     try:
         if not path.is_file():
             return "that are not files"
         if reader_of(path.name) is None:
             return "of kinds that are not read"
+        if path.suffix == ".json" and is_proof(path):  # its quotes would answer in place of their files
+            return "that are proofs"
         return "that are too large" if path.stat().st_size > LARGEST_DOCUMENT else ""
     except OSError:
         return "that cannot be opened"

@@ -40,7 +40,7 @@ def add_quotes(turns: Iterable[Turn], index: DocumentIndex | None) -> None:
                 "headings": citation["headings"],
                 "place": place_in(citation),
                 "words": words,
-                "spans": [span for answer in answers for span in spans_in(words, evidence, number, answer)],
+                "spans": spans_in(words, evidence, number, answers),
             }
 
 
@@ -55,8 +55,8 @@ def words_of(evidence: Evidence, title: str) -> str:
     return text[start:]
 
 
-def spans_in(words: str, evidence: Evidence, number: int, answer: RankedAnswer) -> list[QuoteSpan]:
-    """Return the spans of an answer in the words of its turn's evidence of this number; those in headings are left out.
+def spans_in(words: str, evidence: Evidence, number: int, answers: Iterable[RankedAnswer]) -> list[QuoteSpan]:
+    """Return the spans of answers in the words of its turn's evidence of this number; those in headings are left out.
 
     A number is marked with its unit if the answer has one.
     """
@@ -68,14 +68,17 @@ def spans_in(words: str, evidence: Evidence, number: int, answer: RankedAnswer) 
     else:
         end = len(evidence["evidence_text"])
         places = [(end - len(words), end, 0)]
-    label = re.compile(rf"(?<!\w){re.escape(answer['answer']['label'])}(?!\w)", re.IGNORECASE)
-    labels = [match.span() for match in label.finditer(words)]
     spans = set()
-    for span in answer.get("spans", ()):
-        for start, end, place in places:
-            if span["evidence"] == number and start <= span["start"] and span["end"] <= end:
-                first, last = span["start"] - start + place, span["end"] - start + place
-                spans.add(next((whole for whole in labels if whole[0] <= first and last <= whole[1]), (first, last)))
+    for answer in answers:
+        label = re.compile(rf"(?<!\w){re.escape(answer['answer']['label'])}(?!\w)", re.IGNORECASE)
+        labels = [match.span() for match in label.finditer(words)]
+        for span in answer.get("spans", ()):
+            for start, end, place in places:
+                if span["evidence"] == number and start <= span["start"] and span["end"] <= end:
+                    first, last = span["start"] - start + place, span["end"] - start + place
+                    spans.add(
+                        next((whole for whole in labels if whole[0] <= first and last <= whole[1]), (first, last))
+                    )
     return [{"start": start, "end": end} for start, end in sorted(spans)]
 
 
