@@ -81,7 +81,7 @@ def _verify_quotes(options: argparse.Namespace) -> int:
     proof, is_whole = read_proof(path, [Path(root) for root in options.over])
     if not is_whole:
         say(f"{path}: was edited after it was written: its checksum is of another content")
-    folder, verifier = path.resolve().parent, Verifier()
+    folder, verifier = path.resolve().parent, Verifier(proof["over"])
     fallen = quotes = 0
     for question in proof["questions"]:
         if "abstained" in question:

@@ -10,6 +10,8 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,7 @@ from ..support.files import replacing, state_of
 from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LARGEST_DOCUMENT
 from .evidences import document_evidences
-from .files import PROOF, is_proof, path_of
+from .files import PROOF, find_files, is_proof, path_of
 from .quotes import BETWEEN_CELLS, answers_of, spans_in, words_of
 from .readers import read_document
 
@@ -34,6 +36,8 @@ _OTHER_SUBJECT = (
     0.9  # times the likeness of a row whose first cell is another one: rows of two cells are often half alike
 )
 _SHOWN = 100  # characters of a quote or a passage in a line
+_MOST_SOUGHT = 1_000  # files among which a renamed one is looked for
+_WORD = 20  # characters in which the end of a word is looked for
 _INSIDE = r"[\w.,:/'\u2019+\u2212-]"  # of a word or a number: words that go on with it are others
 
 
@@ -207,9 +211,7 @@ def _move(path: Path, proof: Proof, over: Sequence[Path]) -> None:
     folder = path.resolve().parent
     old = [folder / name for name in proof["over"]]
     if over and len(over) != len(old):
-        raise DataError(
-            f"{path}: is over {len(old)} paths; name as many by --over, in the order {', '.join(map(str, old))}"
-        )
+        raise DataError(f"{path}: --over must name where these are now, in their order: {', '.join(map(str, old))}")
     new = [root.expanduser().resolve() for root in over] or old
     proof["over"] = list(map(str, new))
     for quote in _quotes(proof):
@@ -233,10 +235,14 @@ class _Place(NamedTuple):
     words: list[str]
 
 
-class Verifier:
-    """Says of quotes whether their words stand in the files; each file is read once."""
+_MISSING = Verdict(False, "gone, the file is missing")
 
-    def __init__(self) -> None:
+
+class Verifier:
+    """Says of quotes whether their words stand in the files; each file is read once. `over` is that of their proof."""
+
+    def __init__(self, over: Sequence[str]) -> None:
+        self._over = list(map(Path, over))
         self._files: dict[str, tuple[str, list[_Place]] | Verdict] = {}
 
     def verdict(self, quote: Quote) -> Verdict:
@@ -245,6 +251,8 @@ class Verifier:
         if path not in self._files:
             self._files[path] = _read(Path(path))
         file = self._files[path]
+        if file is _MISSING and (same := self._checksums.get(quote["sha256"])):
+            return Verdict(False, f"moved, the file is now {same}")
         if isinstance(file, Verdict):
             return file
         sha256, places = file
@@ -271,13 +279,22 @@ class Verifier:
         other = f'; {quote["place"]} now reads "{excerpt(there[0].words[0])}"' if there else ""
         return Verdict(False, f"gone, the words are not in the file{other}")
 
+    @cached_property
+    def _checksums(self) -> dict[str, Path]:
+        """The files below the paths of the proof by their SHA-256, for one that was renamed."""
+        roots, checksums = [root for root in self._over if root.exists()], {}
+        for file in find_files(roots)[0][:_MOST_SOUGHT]:
+            with suppress(OSError):
+                checksums[hashlib.sha256(file.path.read_bytes()).hexdigest()] = file.path
+        return checksums
+
 
 def _read(path: Path) -> tuple[str, list[_Place]] | Verdict:
     """Return the SHA-256 of a file and its places, or the verdict on all its quotes."""
     before = state_of(path)
     try:
         if not path.exists():
-            return Verdict(False, "gone, the file is missing")
+            return _MISSING
         if not path.is_file():
             return Verdict(False, "gone, the path is that of a folder or device")
         if path.stat().st_size > LARGEST_DOCUMENT:
@@ -341,4 +358,9 @@ def excerpt(words: str, start: int = 0, end: int = 0) -> str:
     if len(words) <= _SHOWN:
         return words
     first = max(0, min((start + end - _SHOWN) // 2, len(words) - _SHOWN))
-    return f"{'…' if first else ''}{words[first : first + _SHOWN].strip()}{'…' if first + _SHOWN < len(words) else ''}"
+    last = first + _SHOWN
+    if first:  # cut at blanks, unless that would cut off much
+        first += max(words[first : first + _WORD].find(" "), 0)
+    if last < len(words):
+        last = words.rfind(" ", last - _WORD, last) if " " in words[last - _WORD : last] else last
+    return f"{'…' if first else ''}{words[first:last].strip()}{'…' if last < len(words) else ''}"

@@ -139,7 +139,7 @@ def test_a_chat_opens_the_passage_of_an_answer_in_its_file(pipeline, capsys):
         "town/museum.md",
         "      line 3  The harbour museum in Lindwick was opened in 1987. Its first director was Marta Kessler, a marine biologist.",
         "  Ships",
-        ">     line 7  The museum shows 312 model ships. The largest of them, the Aurelia, is six metres long.",
+        ">     line 7  The museum shows »312« model ships. The largest of them, the Aurelia, is six metres long.",
     ]
 
 
