@@ -246,6 +246,7 @@ class Chat:
     def _save(self, name: str) -> None:
         import msgspec
 
+        from ..documents.files import CONVERSATION
         from ..documents.proof import relative_to
         from ..support.files import replacing
 
@@ -257,6 +258,7 @@ class Chat:
         saved: dict[str, Any] = dict(self._session.conversation)
         if self._over:
             folder = path.resolve().parent
+            saved = {"format": CONVERSATION, **saved}  # first: a folder that is asked about leaves out such files
             saved["over"] = [relative_to(folder, str(root)) for root in self._over]
             saved["sources"] = "_".join(self._session.sources)
         with replacing(path) as temporary:

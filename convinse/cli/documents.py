@@ -98,7 +98,11 @@ def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, Updat
 
 def _tell_left_out(done: Updated, paths: list[str]) -> None:
     """Say in one line what of the files was not read, if anything: answers are from the rest."""
-    parts = [f"{number:,} {reason}" for reason, number in sorted(done.left_out.items()) if "hidden" not in reason]
+    parts = [
+        f"{number:,} {reason}"
+        for reason, number in sorted(done.left_out.items())
+        if "hidden" not in reason and "proofs" not in reason
+    ]
     if done.faults:
         parts.insert(0, f"{len(done.faults):,} that cannot be read")
     if done.in_part:

@@ -21,7 +21,9 @@ _NO_SUMS = "has no checksums: another program wrote it, or its run is not finish
 def add(commands: Commands) -> None:
     """Add `verify`."""
     sub = commands.add(
-        "verify", _verify, "check that built files are as they were written, or that the quotes of answers still stand"
+        "verify",
+        _verify,
+        "check that built files are as they were written, byte for byte, or that quotes still stand in their files",
     )
     sub.add_argument(
         "path", metavar="PATH",
@@ -43,7 +45,7 @@ def _verify(options: argparse.Namespace) -> int:
 
     path = resolve(options.path)
     if _is_json(path):
-        return _verify_quotes(options)
+        return _verify_quotes(path, options)
     if options.ask or options.over:
         raise ConfigError(f"{path}: --ask and --over belong to a proof or a saved conversation")
     checked, damaged = 0, []
@@ -73,11 +75,10 @@ def _is_json(path: Path) -> bool:
         raise unreadable(path, error) from None
 
 
-def _verify_quotes(options: argparse.Namespace) -> int:
+def _verify_quotes(path: Path, options: argparse.Namespace) -> int:
     from ..documents.proof import Verifier, excerpt, read_proof
     from ..support.errors import DataError
 
-    path = Path(options.path)
     proof, is_whole = read_proof(path, [Path(root) for root in options.over])
     if not is_whole:
         say(f"{path}: was edited after it was written: its checksum is of another content")
@@ -91,7 +92,7 @@ def _verify_quotes(options: argparse.Namespace) -> int:
             if not answer["quotes"]:
                 say(f"{about}: quotes no file")
             for quote in answer["quotes"]:
-                stands, state = verifier.verdict(quote)
+                stands, state = verifier.check(quote)
                 start, end = (quote["spans"][0]["start"], quote["spans"][-1]["end"]) if quote["spans"] else (0, 0)
                 say(f'{about}: "{excerpt(quote["words"], start, end)}" {_shown_place(quote, folder)}: {state}')
                 quotes, fallen = quotes + 1, fallen + (not stands)

@@ -16,7 +16,9 @@ from ..support.limits import LARGEST_DOCUMENT, MOST_DOCUMENTS
 from .readers import reader_of
 
 _IGNORE_FILES = (".gitignore", ".ignore")
-PROOF = "convinse proof 1"  # the format of a proof, the first value of its file
+# the formats of proofs, and of conversations that chat saves: the first value of their files
+PROOF, CONVERSATION = "convinse proof 1", "convinse conversation 1"
+_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"convinse (proof|conversation) ')
 
 
 class FoundFile(NamedTuple):
@@ -68,10 +70,11 @@ def _telling_apart(whole: Path, wholes: Iterable[Path]) -> Path:
     return whole.parents[length - 1] if length <= len(whole.parents) else whole.parent
 
 
-def is_proof(path: Path) -> bool:
-    """Return True if a file begins as a proof does, see `documents.proof`. Raises `OSError`."""
+def format_of(path: Path) -> str:
+    """Return `proof` or `conversation` if a file begins as one does, see `documents.proof`; else an empty text. Raises `OSError`."""
     with path.open("rb") as file:
-        return re.match(rb'\s*\{\s*"format"\s*:\s*"convinse proof ', file.read(100)) is not None
+        match = _FORMAT.match(file.read(100))
+    return match[1].decode() if match else ""
 
 
 def path_of(name: str, requested: Sequence[Path]) -> Path | None:
@@ -89,8 +92,8 @@ def _reason_against(path: Path) -> str:
             return "that are not files"
         if reader_of(path.name) is None:
             return "of kinds that are not read"
-        if path.suffix == ".json" and is_proof(path):  # its quotes would answer in place of their files
-            return "that are proofs"
+        if path.suffix == ".json" and format_of(path):  # their quotes would answer in place of the files
+            return "that are proofs or saved conversations"
         return "that are too large" if path.stat().st_size > LARGEST_DOCUMENT else ""
     except OSError:
         return "that cannot be opened"

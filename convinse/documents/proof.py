@@ -26,15 +26,14 @@ from ..support.files import replacing, state_of
 from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LARGEST_DOCUMENT
 from .evidences import document_evidences
-from .files import PROOF, find_files, is_proof, path_of
+from .files import CONVERSATION, PROOF, find_files, format_of, path_of
 from .quotes import BETWEEN_CELLS, answers_of, spans_in, words_of
 from .readers import read_document
 
 _ALIKE = 0.5  # the least likeness of a passage to one that was quoted, to be its new form
 _AT_THE_PLACE = 0.2  # likeness that a passage at the place of the quote gains on others
-_OTHER_SUBJECT = (
-    0.9  # times the likeness of a row whose first cell is another one: rows of two cells are often half alike
-)
+_OTHER_SUBJECT = 0.9  # times that of a row whose first cell is another one: rows of two cells are often half alike
+_LONGEST_QUOTE = 100_000  # characters; those of passages and rows have some hundreds
 _SHOWN = 100  # characters of a quote or a passage in a line
 _MOST_SOUGHT = 1_000  # files among which a renamed one is looked for
 _WORD = 20  # characters in which the end of a word is looked for
@@ -70,11 +69,11 @@ class Proof(TypedDict):
     checksum: NotRequired[str]
 
 
-class Verdict(NamedTuple):
+class QuoteState(NamedTuple):
     """The state of a quote: whether its words stand, and in words what became of them."""
 
     stands: bool
-    state: str
+    text: str
 
 
 def proof_of(conversation: Conversation, over: Sequence[Path], sources: Sequence[str]) -> Proof:
@@ -111,7 +110,7 @@ def _quotes(proof: Proof) -> list[Quote]:
 def check_output(path: Path) -> None:
     """Raise `OutputError` unless a proof may be written there: over another proof, or where nothing is."""
     try:
-        if path.exists() and not (path.is_file() and is_proof(path)):
+        if path.exists() and not (path.is_file() and format_of(path) == "proof"):
             raise OutputError(f"{path}: is there already and is not a proof; name another file")
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {one_line(error)}; name another file") from None
@@ -159,7 +158,7 @@ def read_proof(path: Path, over: Sequence[Path] = ()) -> tuple[Proof, bool]:
         raise unreadable(path, error) from None
     except JSON_ERRORS as error:
         raise DataError(f"{path}: is no proof: it is not JSON ({one_line(error)})") from None
-    if isinstance(value, dict) and "format" in value:
+    if isinstance(value, dict) and value.get("format", CONVERSATION) != CONVERSATION:
         if value["format"] != PROOF:
             raise DataError(f"{path}: is no proof of this version: its format is not '{PROOF}'")
         proof, is_whole = _checked(path, value), value.get("checksum") == _checksum(value)
@@ -168,20 +167,17 @@ def read_proof(path: Path, over: Sequence[Path] = ()) -> tuple[Proof, bool]:
     if not isinstance(value, dict) or "questions" not in value:
         raise DataError(f"{path}: is neither a proof nor a saved conversation; ask --over PATH --proof FILE writes one")
     folder = path.resolve().parent
-    names = value.get("over", [])
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DataError(f"{path}: 'over' is not a list of texts")
-    paths, over = [folder / name for name in names], [root.expanduser().resolve() for root in over]
     try:
-        conversation = check_answered(value)
-        sources = parse_sources(value.get("sources", DEFAULT_SOURCES))
-    except DataError as error:
+        names = msgspec.convert(value.get("over", []), list[str])
+        paths, now = [folder / name for name in names], [root.expanduser().resolve() for root in over]
+        if not paths and not now:
+            raise DataError("it does not say where its files are; name them with --over PATH")
+        proof = proof_of(check_answered(value), paths or now, parse_sources(value.get("sources", DEFAULT_SOURCES)))
+    except (msgspec.ValidationError, ConvinseError) as error:
         raise DataError(f"{path}: {one_line(error)}") from None
-    if not paths and not over:
-        raise DataError(f"{path}: does not say where its files are; name them with --over PATH")
-    proof = proof_of(conversation, paths or over, sources)
     if not _quotes(proof):
         raise DataError(f"{path}: no answer of it quotes a file; conversations of chat --over PATH have quotes")
+    _check_quotes(path, proof)
     if paths:
         _move(path, proof, over)
     return proof, True
@@ -193,17 +189,27 @@ def _checked(path: Path, value: dict[str, Any]) -> Proof:
         parse_sources(proof["sources"])
         for question in proof["questions"]:
             check_question(question["question"])
-        for quote in _quotes(proof):
-            for span in quote["spans"]:
-                if not 0 <= span["start"] < span["end"] <= len(quote["words"]):
-                    raise DataError(f"an answer at {span['start']} to {span['end']} is outside of its quote")
-            if not quote["words"].strip() or "\0" in quote["path"]:
-                raise DataError("a quote has no words or no path")
     except (msgspec.ValidationError, ConvinseError) as error:
-        raise DataError(
-            f"{path}: is damaged: {one_line(error)}; ask --over PATH --proof FILE writes it again"
-        ) from None
+        raise _damaged(path, one_line(error)) from None
+    _check_quotes(path, proof)
     return proof
+
+
+def _check_quotes(path: Path, proof: Proof) -> None:
+    for quote in _quotes(proof):
+        length = len(quote["words"])
+        if not quote["words"].strip() or length > _LONGEST_QUOTE:
+            raise _damaged(path, f"a quote of {length:,} characters; it may have 1 to {_LONGEST_QUOTE:,}")
+        for span in quote["spans"]:
+            if not 0 <= span["start"] < span["end"] <= length:
+                raise _damaged(path, f"an answer at {span['start']} to {span['end']} of a quote of {length} characters")
+    for name in (*proof["over"], *(quote["path"] for quote in _quotes(proof))):
+        if "\0" in name:
+            raise _damaged(path, "a path with a character that no path has")
+
+
+def _damaged(path: Path, fault: str) -> DataError:
+    return DataError(f"{path}: is damaged: {fault}; ask --over PATH --proof FILE writes a new one")
 
 
 def _move(path: Path, proof: Proof, over: Sequence[Path]) -> None:
@@ -235,7 +241,7 @@ class _Place(NamedTuple):
     words: list[str]
 
 
-_MISSING = Verdict(False, "gone, the file is missing")
+_MISSING = QuoteState(False, "gone, the file is missing")
 
 
 class Verifier:
@@ -243,29 +249,31 @@ class Verifier:
 
     def __init__(self, over: Sequence[str]) -> None:
         self._over = list(map(Path, over))
-        self._files: dict[str, tuple[str, list[_Place]] | Verdict] = {}
+        self._files: dict[str, tuple[str, list[_Place]] | QuoteState] = {}
 
-    def verdict(self, quote: Quote) -> Verdict:
-        """Return the verdict on a quote with an absolute path."""
+    def check(self, quote: Quote) -> QuoteState:
+        """Return the state of a quote with an absolute path."""
         path = quote["path"]
         if path not in self._files:
             self._files[path] = _read(Path(path))
         file = self._files[path]
         if file is _MISSING and (same := self._checksums.get(quote["sha256"])):
-            return Verdict(False, f"moved, the file is now {same}")
-        if isinstance(file, Verdict):
+            return QuoteState(False, f"gone, the file is missing; {same} has the same content")
+        if isinstance(file, QuoteState):
             return file
         sha256, places = file
         is_changed = sha256 != quote["sha256"]
         holding = [place for place in places if _holds(place, quote["words"])]
-        if any(_is_at(place, quote) for place in holding):
-            return Verdict(True, "stands, the file has changed elsewhere" if is_changed else "stands")
+        if at_place := [place for place in holding if _is_at(place, quote)]:
+            if at_place[0].headings != quote["headings"]:
+                return QuoteState(True, f"stands, now {_shown_place(at_place[0]._replace(place=''), quote)}")
+            return QuoteState(True, "stands, the file has changed elsewhere" if is_changed else "stands")
         if not is_changed:
-            return Verdict(
+            return QuoteState(
                 False, "not as quoted, though the file is unchanged: the proof was edited or is of another version"
             )
         if holding:
-            return Verdict(False, f"moved, the words now stand {_shown_place(holding[0], quote)}")
+            return QuoteState(False, f"moved, the words now stand {_shown_place(holding[0], quote)}")
         likeness, now, place = max(
             ((_likeness(words, place, quote), words, place) for place in places for words in place.words),
             key=lambda passage: passage[0],
@@ -274,39 +282,40 @@ class Verifier:
         if place is not None and likeness >= _ALIKE:
             start = len(os.path.commonprefix([now, quote["words"]]))
             where = "the passage" if _is_at(place, quote) else f"the passage {_shown_place(place, quote)}"
-            return Verdict(False, f'changed, {where} now reads "{excerpt(now, start, start)}"')
+            return QuoteState(False, f'changed, {where} now reads "{excerpt(now, start, start)}"')
         there = [place for place in places if quote["place"].startswith(("line ", "row ")) and _is_at(place, quote)]
         other = f'; {quote["place"]} now reads "{excerpt(there[0].words[0])}"' if there else ""
-        return Verdict(False, f"gone, the words are not in the file{other}")
+        return QuoteState(False, f"gone, the words are not in the file{other}")
 
     @cached_property
-    def _checksums(self) -> dict[str, Path]:
-        """The files below the paths of the proof by their SHA-256, for one that was renamed."""
-        roots, checksums = [root for root in self._over if root.exists()], {}
-        for file in find_files(roots)[0][:_MOST_SOUGHT]:
-            with suppress(OSError):
-                checksums[hashlib.sha256(file.path.read_bytes()).hexdigest()] = file.path
+    def _checksums(self) -> dict[str, str]:
+        """The names of the files below the paths of the proof by their SHA-256, for one that was renamed."""
+        checksums: dict[str, str] = {}
+        with suppress(DataError):
+            for file in find_files([root for root in self._over if root.exists()])[0][:_MOST_SOUGHT]:
+                with suppress(OSError):
+                    checksums[hashlib.sha256(file.path.read_bytes()).hexdigest()] = file.name
         return checksums
 
 
-def _read(path: Path) -> tuple[str, list[_Place]] | Verdict:
-    """Return the SHA-256 of a file and its places, or the verdict on all its quotes."""
+def _read(path: Path) -> tuple[str, list[_Place]] | QuoteState:
+    """Return the SHA-256 of a file and its places, or the state of all its quotes."""
     before = state_of(path)
     try:
         if not path.exists():
             return _MISSING
         if not path.is_file():
-            return Verdict(False, "gone, the path is that of a folder or device")
+            return QuoteState(False, "gone, the path is that of a folder or device")
         if path.stat().st_size > LARGEST_DOCUMENT:
-            return Verdict(False, f"not read, the file has more than {LARGEST_DOCUMENT // 10**6} MB")
+            return QuoteState(False, f"not read, the file has more than {LARGEST_DOCUMENT // 10**6} MB")
         data = path.read_bytes()
         if state_of(path) != before:
-            return Verdict(False, "not read, the file is being written; verify it again")
+            return QuoteState(False, "not read, the file is being written; verify it again")
         evidences, named = document_evidences(path.name, read_document(path.name, data))
     except OSError as error:
-        return Verdict(False, f"not read, the file cannot be opened: {error.strerror or one_line(error)}")
+        return QuoteState(False, f"not read, the file cannot be opened: {error.strerror or one_line(error)}")
     except DataError as error:
-        return Verdict(False, f"not read, the file {one_line(error)}")
+        return QuoteState(False, f"not read, the file {one_line(error)}")
     places: dict[Any, _Place] = {}
     for evidence in evidences:
         citation, row = evidence["citation"], evidence.get("row")
