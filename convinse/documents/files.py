@@ -51,7 +51,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
         above = _telling_apart(whole, wholes)
         for path in [whole] if whole.is_file() else _below(whole, left_out):
             name = path.relative_to(above).as_posix()
-            if reason := _reason_against(path):
+            if reason := _reason_against(path, name):
                 left_out[reason] += 1
             else:
                 state = path.stat()
@@ -86,7 +86,11 @@ def path_of(name: str, requested: Sequence[Path]) -> Path | None:
     return None
 
 
-def _reason_against(path: Path) -> str:
+def _reason_against(path: Path, name: str) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "whose names are not UTF-8"
     try:
         if not path.is_file():
             return "that are not files"

@@ -124,7 +124,10 @@ def write_proof(path: Path, proof: Proof) -> None:
     written["over"] = [relative_to(folder, name) for name in proof["over"]]
     for quote in _quotes(written):
         quote["path"] = relative_to(folder, quote["path"])
-    written["checksum"] = _checksum(written)
+    try:
+        written["checksum"] = _checksum(written)
+    except UnicodeEncodeError:
+        raise OutputError(f"{path}: cannot be written: the path of a file is not UTF-8; rename it") from None
     with replacing(path) as temporary:
         temporary.write_bytes(msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
 
@@ -170,9 +173,10 @@ def read_proof(path: Path, over: Sequence[Path] = ()) -> tuple[Proof, bool]:
     try:
         names = msgspec.convert(value.get("over", []), list[str])
         paths, now = [folder / name for name in names], [root.expanduser().resolve() for root in over]
+        conversation, sources = check_answered(value), parse_sources(value.get("sources", DEFAULT_SOURCES))
         if not paths and not now:
             raise DataError("it does not say where its files are; name them with --over PATH")
-        proof = proof_of(check_answered(value), paths or now, parse_sources(value.get("sources", DEFAULT_SOURCES)))
+        proof = proof_of(conversation, paths or now, sources)
     except (msgspec.ValidationError, ConvinseError) as error:
         raise DataError(f"{path}: {one_line(error)}") from None
     if not _quotes(proof):
@@ -355,7 +359,7 @@ def _likeness(words: str, place: _Place, quote: Quote) -> float:
 
 
 def _shown_place(place: _Place, quote: Quote) -> str:
-    at = f"at {place.place}" if place.place else ""
+    at = f"{'on' if place.place.startswith(('page', 'slide')) else 'at'} {place.place}" if place.place else ""
     if at and place.headings == quote["headings"]:
         return at
     below = f'below "{" > ".join(place.headings)}"' if place.headings else ""
