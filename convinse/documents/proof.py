@@ -83,7 +83,7 @@ def proof_of(conversation: Conversation, over: Sequence[Path], sources: Sequence
     for turn in turns:
         if not turn["structured_representation"] and not turn["pred_answers"]:
             continue  # talk
-        evidences = turn["top_evidences"]
+        evidences = turn.get("top_evidences", [])
         answers: list[ProofAnswer] = []
         for answer in answers_of(turn):
             quotes: list[Quote] = []

@@ -27,7 +27,7 @@ def add_quotes(turns: Iterable[Turn], index: DocumentIndex | None) -> None:
         return
     checksums: dict[str, str] = {}
     for turn in turns:
-        answers = answers_of(turn)
+        answers = answers_of(turn) or turn.get("pred_answers", [])[:1]  # a suggestion is marked, too
         for number, evidence in enumerate(turn.get("top_evidences", ())):
             if "citation" not in evidence:
                 continue
@@ -88,6 +88,6 @@ def _parts(evidence: Evidence) -> Iterator[tuple[str, str, int]]:
         for cell in evidence["row"]["cells"]:
             yield f"{cell['header']}: " if cell["header"] else "", cell["text"], cell["start"]
     else:
-        name = evidence["attribute"]["path"][-1]
+        *_, name = ("", *evidence["attribute"]["path"])
         for value in evidence["attribute"]["values"]:
             yield f"{name}: " if name else "", value["text"], value["start"]
