@@ -11,7 +11,7 @@ import pytest
 from places import ROOT
 
 SAID = {
-    "own_files": ("Marta Kessler", "1987", "20 euros", "tickets.csv"),
+    "own_files": ("Marta Kessler", "1987", "20 euros", "tickets.csv", "line 4: stands"),
     "own_scorer": ("default", "mine", "report.html", "'num_questions': 5"),
     "presence_and_calibration": ("James Cameron", "16 August 1954", "5 questions", "first 100 evidences"),
 }

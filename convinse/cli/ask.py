@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..support.errors import DataError
+from ..support.errors import ConfigError, DataError
 from ..support.limits import LONGEST_LINE
 from .arguments import Commands, add_config, positive
-from .documents import add_over, configured_over
-from .output import print_json
+from .documents import add_over, configured_over, files_over
+from .output import print_json, say_next
 from .tables import say
 
 if TYPE_CHECKING:
@@ -34,6 +36,10 @@ def add(commands: Commands) -> None:
     add_pipeline(sub)
     sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
     sub.add_argument(
+        "--proof", metavar="FILE",
+        help="with --over: write what each answer rests on to FILE, which verify compares with the files later",
+    )  # fmt: skip
+    sub.add_argument(
         "--top", type=positive, metavar="N",
         help="the N best answers, however improbable (default: 5 at most, of 1 %% or more)",
     )  # fmt: skip
@@ -53,6 +59,7 @@ def _ask(options: argparse.Namespace) -> int:
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
     questions: Iterable[str] = [check_question(question) for question in options.questions]
+    proof = _proof_output(options)
     with Pipeline(configured_over(options)) as pipeline:
         session = pipeline.session(sources)
         for question in questions or _asked_on_standard_input(pipeline):
@@ -62,7 +69,29 @@ def _ask(options: argparse.Namespace) -> int:
                 sys.stdout.flush()  # read while the next turn is computed
         if options.json:
             print_json(session.conversation)
+        if proof is not None:
+            from ..documents.proof import proof_of, write_proof
+
+            write_proof(proof, proof_of(session.conversation, files_over(options), sources))
+            say_next(f"verify {shlex.quote(str(proof))}")
     return 0
+
+
+def _proof_output(options: argparse.Namespace) -> Path | None:
+    """Return the path of `--proof`, checked before a question is answered."""
+    if options.proof is None:
+        return None
+    from ..documents.proof import check_output
+
+    if not options.over:
+        raise ConfigError("--proof belongs to --over PATH; give that, too")
+    if not files_over(options):
+        raise ConfigError(
+            f"--over {options.over[0]}: an index does not say where its files are; name the files for --proof"
+        )
+    path = Path(options.proof).expanduser()
+    check_output(path)
+    return path
 
 
 def _asked_on_standard_input(pipeline: Pipeline) -> Iterator[str]:

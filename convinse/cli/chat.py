@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
 from .arguments import Commands
@@ -23,13 +23,13 @@ from .ask import (
     shown_part,
     talk_lines,
 )
-from .documents import configured_over
+from .documents import configured_over, files_over
 from .tables import console, say
 
 if TYPE_CHECKING:
     from ..pipeline import Pipeline
     from ..records.conversation import Conversation, RankedAnswer, Turn
-    from ..records.evidence import Entity
+    from ..records.evidence import Entity, QuoteSpan
 
 _SUPPORT = 3  # evidences shown of the answer
 _SHOWN = 5  # evidences of a turn that is explained
@@ -55,7 +55,7 @@ def _chat(options: argparse.Namespace) -> int:
         conversation = read_records(path)
     with Pipeline(configured_over(options)) as pipeline:
         try:
-            chat = Chat(pipeline, sources, conversation, path)
+            chat = Chat(pipeline, sources, conversation, path, files_over(options))
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
         is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
@@ -80,7 +80,10 @@ def prompt(questions: list[str]) -> Callable[[], str]:
 
 
 class Chat:
-    """A conversation in the terminal, new or taken up; `/save` without a name writes to `path`."""
+    """A conversation in the terminal, new or taken up; `/save` without a name writes to `path`.
+
+    A saved conversation over files names the paths `over` which they were asked, so that `verify` finds the files again.
+    """
 
     def __init__(
         self,
@@ -88,8 +91,9 @@ class Chat:
         sources: tuple[str, ...],
         conversation: Conversation | None = None,
         path: Path | None = None,
+        over: Sequence[Path] = (),
     ) -> None:
-        self._pipeline, self._path = pipeline, path
+        self._pipeline, self._path, self._over = pipeline, path, over
         self._session = pipeline.session(sources, conversation)
         self._console = console()
 
@@ -215,13 +219,15 @@ class Chat:
         passages = surroundings(index, file, evidence["evidence_text"])
         if not passages:
             raise DataError(f"{file}: has changed; ask again")
+        spans = evidence["quote"]["spans"] if "quote" in evidence else []
         say(file)
         for passage in passages:
             if passage.heading != heading:
                 heading = passage.heading
                 say(f"  {heading}")
             mark = ">" if passage.is_cited else " "
-            say(f"{mark} {passage.place:>10}  {passage.text}", "bold" if passage.is_cited else "")
+            text = _marked(passage.text, spans) if passage.is_cited else passage.text
+            say(f"{mark} {passage.place:>10}  {text}", "bold" if passage.is_cited else "")
 
     # -- the conversation ----------------------------------------------------------------------------------------------
 
@@ -240,6 +246,8 @@ class Chat:
     def _save(self, name: str) -> None:
         import msgspec
 
+        from ..documents.files import CONVERSATION
+        from ..documents.proof import relative_to
         from ..support.files import replacing
 
         if not name and self._path is None:
@@ -247,8 +255,14 @@ class Chat:
         path = Path(name).expanduser() if name else self._path
         if path is None or (path != self._path and path.exists()):
             raise OutputError(f"{path}: is there already; name another file")
+        saved: dict[str, Any] = dict(self._session.conversation)
+        if self._over:
+            folder = path.resolve().parent
+            saved = {"format": CONVERSATION, **saved}  # first: a folder that is asked about leaves out such files
+            saved["over"] = [relative_to(folder, str(root)) for root in self._over]
+            saved["sources"] = "_".join(self._session.sources)
         with replacing(path) as temporary:
-            temporary.write_bytes(msgspec.json.encode(self._session.conversation) + b"\n")
+            temporary.write_bytes(msgspec.json.encode(saved) + b"\n")
         self._path = path
         say(f"{path}: {len(self._session)} turns; convinse chat {path} goes on with them")
 
@@ -272,6 +286,16 @@ class Chat:
         "/save": ("FILE", "write the conversation as JSON; alone: to the same file again", _save),
         "/help": ("", "this list", _help),
     }
+
+
+def _marked(text: str, spans: list[QuoteSpan]) -> str:
+    """Return a text with the answer between marks, which a copy of it and a screen reader have, too."""
+    parts, done = [], 0
+    for span in spans:
+        if span["start"] >= done:  # answers of a list may overlap
+            parts.append(f"{text[done : span['start']]}»{text[span['start'] : span['end']]}«")
+            done = span["end"]
+    return "".join(parts) + text[done:]
 
 
 def _shown_answer(answer: RankedAnswer, turn: Turn) -> str:

@@ -38,12 +38,12 @@ def add(commands: Commands) -> None:
     sub.add_argument("--vectors", default=_MODEL, metavar="MODEL", help=f"the bi-encoder (default {_MODEL})")
 
 
-def add_over(parser: argparse.ArgumentParser) -> None:
-    """Add `--over`, `--with-kb` and `--live`, which `configured_over` reads."""
-    parser.add_argument(
-        "--over", action="append", default=[], metavar="PATH",
-        help="ask about these files and folders, or the index of some, in place of what is configured; may be repeated",
-    )  # fmt: skip
+_OVER = "ask about these files and folders, or the index of some, in place of what is configured; may be repeated"
+
+
+def add_over(parser: argparse.ArgumentParser, text: str = _OVER) -> None:
+    """Add `--over`, with this help text, `--with-kb` and `--live`, which `configured_over` reads."""
+    parser.add_argument("--over", action="append", default=[], metavar="PATH", help=text)
     parser.add_argument(
         "--with-kb", action="store_true",
         help="with --over: ask the configured knowledge base and pages, too, in the same ranking",
@@ -73,6 +73,14 @@ def configured_over(options: argparse.Namespace) -> Config:
     return configured(options, **settings, name=paths[0].resolve().name)
 
 
+def files_over(options: argparse.Namespace) -> list[Path]:
+    """Return the files and folders of `--over`; empty if it names an index, which does not say where its files are."""
+    from ..documents.index import FILE
+
+    paths = [Path(path).expanduser().resolve() for path in options.over]
+    return [] if len(paths) == 1 and (paths[0] / FILE).is_file() else paths
+
+
 def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, Updated | None]:
     """Return the index of paths, brought up to date in the user's cache, or the folder that is an index itself."""
     from ..documents.index import FILE
@@ -90,7 +98,11 @@ def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, Updat
 
 def _tell_left_out(done: Updated, paths: list[str]) -> None:
     """Say in one line what of the files was not read, if anything: answers are from the rest."""
-    parts = [f"{number:,} {reason}" for reason, number in sorted(done.left_out.items()) if "hidden" not in reason]
+    parts = [
+        f"{number:,} {reason}"
+        for reason, number in sorted(done.left_out.items())
+        if "hidden" not in reason and "proofs" not in reason
+    ]
     if done.faults:
         parts.insert(0, f"{len(done.faults):,} that cannot be read")
     if done.in_part:

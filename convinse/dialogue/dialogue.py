@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..config import resolve
+from ..documents.quotes import add_quotes
 from ..heterogeneous_answering.abstention import foreign
 from ..language.language import Language
 from ..question_understanding.base import history_turn
@@ -97,6 +98,7 @@ class Dialogue:
             compute_parts(parts, part_histories)
         for turn, reading, utterance in zip(turns, readings, utterances, strict=True):
             self._store(turn, reading, utterance)
+            add_quotes((turn, *turn.get("parts", ())), self._resources.documents)
 
     def _store(self, turn: Turn, reading: Reading, utterance: str) -> None:
         if reading.questions:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..records.evidence import place_in
 from .evidences import item_id
 from .index import DocumentIndex
+from .quotes import words_of
 
 _AROUND = 5  # passages before and behind
 
@@ -31,12 +32,10 @@ def surroundings(index: DocumentIndex, file: str, text: str) -> list[ShownPassag
     title, start = index.names.label(item), max(0, cited - _AROUND)
     passages = []
     for place, evidence in enumerate(evidences[start : cited + _AROUND + 1], start):
-        citation, row = evidence["citation"], evidence.get("row")
-        if row is not None:
-            cells = (f"{cell['header']}: {cell['text']}" if cell["header"] else cell["text"] for cell in row["cells"])
-            shown = " · ".join(cells)
-        else:
-            lead = dict.fromkeys(part for part in (title, *citation["headings"][-1:]) if part)
-            shown = evidence["evidence_text"].removeprefix(", ".join(lead) + ", ")
-        passages.append(ShownPassage(" › ".join(citation["headings"]), place_in(citation), shown, place == cited))
+        citation = evidence["citation"]
+        passages.append(
+            ShownPassage(
+                " › ".join(citation["headings"]), place_in(citation), words_of(evidence, title), place == cited
+            )
+        )
     return passages

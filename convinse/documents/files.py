@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,9 @@ from ..support.limits import LARGEST_DOCUMENT, MOST_DOCUMENTS
 from .readers import reader_of
 
 _IGNORE_FILES = (".gitignore", ".ignore")
+# the formats of proofs, and of conversations that chat saves: the first value of their files
+PROOF, CONVERSATION = "convinse proof 1", "convinse conversation 1"
+_FORMAT = re.compile(rb'\s*\{\s*"format"\s*:\s*"convinse (proof|conversation) ')
 
 
 class FoundFile(NamedTuple):
@@ -47,7 +51,7 @@ def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
         above = _telling_apart(whole, wholes)
         for path in [whole] if whole.is_file() else _below(whole, left_out):
             name = path.relative_to(above).as_posix()
-            if reason := _reason_against(path):
+            if reason := _reason_against(path, name):
                 left_out[reason] += 1
             else:
                 state = path.stat()
@@ -66,12 +70,34 @@ def _telling_apart(whole: Path, wholes: Iterable[Path]) -> Path:
     return whole.parents[length - 1] if length <= len(whole.parents) else whole.parent
 
 
-def _reason_against(path: Path) -> str:
+def format_of(path: Path) -> str:
+    """Return `proof` or `conversation` if a file begins as one does, see `documents.proof`; else an empty text. Raises `OSError`."""
+    with path.open("rb") as file:
+        match = _FORMAT.match(file.read(100))
+    return match[1].decode() if match else ""
+
+
+def path_of(name: str, requested: Sequence[Path]) -> Path | None:
+    """Return the path of a file by its name in `find_files` of these absolute paths; None if it is below none of them."""
+    for whole in requested:
+        path = _telling_apart(whole, requested) / name
+        if ".." not in path.parts and (path == whole or whole in path.parents):
+            return path
+    return None
+
+
+def _reason_against(path: Path, name: str) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "whose names are not UTF-8"
     try:
         if not path.is_file():
             return "that are not files"
         if reader_of(path.name) is None:
             return "of kinds that are not read"
+        if path.suffix == ".json" and format_of(path):  # their quotes would answer in place of the files
+            return "that are proofs or saved conversations"
         return "that are too large" if path.stat().st_size > LARGEST_DOCUMENT else ""
     except OSError:
         return "that cannot be opened"

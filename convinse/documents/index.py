@@ -119,6 +119,11 @@ class DocumentIndex(WikipediaDump):
             for name, title, counts, left_out, fault in rows
         ]
 
+    def sha256(self, name: str) -> str:
+        """Return the SHA-256 of a file as it was read; empty if the index does not have it."""
+        rows = self._select("sha256 FROM file WHERE name = ?", name)
+        return str(rows[0][0]) if rows else ""
+
     def _select(self, selection: str, *values: object) -> list[Any]:
         try:
             return self._connection.execute(f"SELECT {selection}", values).fetchall()

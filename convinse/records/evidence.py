@@ -18,6 +18,8 @@ from ..support.errors import ConfigError, DataError, one_line
 
 SOURCES = ("kb", "text", "table", "info")
 DEFAULT_SOURCES = "_".join(SOURCES)
+_SHEETS = (".xlsx", ".xlsm", ".xltx", ".xltm", ".xls", ".xlt", ".ods")
+_SLIDES = (".pptx", ".pptm", ".ppsx", ".potx", ".odp")
 
 
 class Entity(TypedDict):
@@ -106,6 +108,29 @@ class Citation(TypedDict):
     page: NotRequired[int]
 
 
+class QuoteSpan(TypedDict):
+    """The span of an answer in the words of a quote: `words[start:end]`, in characters."""
+
+    start: int
+    end: int
+
+
+class Quote(TypedDict):
+    """The words of a file that an evidence is made of, as its reader gives them; see `documents.quotes`.
+
+    `path` is the name of the file in citations (in a proof its path), `sha256` that of its bytes when they were read, `place` its
+    line, page, slide or row of a sheet (`line 7`), or empty. `words` are the passage without its headings, or the cells of a row;
+    `spans` those of the answer.
+    """
+
+    path: str
+    sha256: str
+    headings: list[str]
+    place: str
+    words: str
+    spans: list[QuoteSpan]
+
+
 class Origin(TypedDict):
     """The source of a fetched evidence: the addresses of its statement or page and of the revision, and the day of the look-up."""
 
@@ -120,8 +145,8 @@ class Evidence(TypedDict):
 
     `evidence_text` is a rendering for people and models. Its source is optional: `fact` (subject, predicate, object, qualifier
     predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of its mentions, in reading
-    order; `records.evidence_structure` adds missing ones. `citation` is the place of an evidence in a file (`documents`),
-    `origin` the source of a fetched evidence.
+    order; `records.evidence_structure` adds missing ones. `citation` is the place of an evidence in a file (`documents`), `quote`
+    its words there (`documents.quotes`), `origin` the source of a fetched evidence.
     """
 
     evidence_text: str
@@ -136,6 +161,7 @@ class Evidence(TypedDict):
     attribute: NotRequired[Attribute]
     mentions: NotRequired[list[Mention]]
     citation: NotRequired[Citation]
+    quote: NotRequired[Quote]
     origin: NotRequired[Origin]
 
 
@@ -150,10 +176,11 @@ def shown_citation(evidence: Evidence) -> str:
 
 
 def place_in(citation: Citation) -> str:
-    """Return the place of a citation in its file: `line 12`, `page 3`, or an empty string."""
+    """Return the place of a citation in its file: `line 12`, `row 5` of a sheet, `page 3`, `slide 2`, or an empty string."""
+    name = citation["file"].lower()
     if "line" in citation:
-        return f"line {citation['line']}"
-    return f"page {citation['page']}" if "page" in citation else ""
+        return f"{'row' if name.endswith(_SHEETS) else 'line'} {citation['line']}"
+    return f"{'slide' if name.endswith(_SLIDES) else 'page'} {citation['page']}" if "page" in citation else ""
 
 
 def with_score(evidence: Evidence, score: float) -> Evidence:

@@ -139,8 +139,48 @@ def test_a_chat_opens_the_passage_of_an_answer_in_its_file(pipeline, capsys):
         "town/museum.md",
         "      line 3  The harbour museum in Lindwick was opened in 1987. Its first director was Marta Kessler, a marine biologist.",
         "  Ships",
-        ">     line 7  The museum shows 312 model ships. The largest of them, the Aurelia, is six metres long.",
+        ">     line 7  The museum shows »312« model ships. The largest of them, the Aurelia, is six metres long.",
     ]
+
+
+def test_answers_are_proven_and_asked_again(town, capsys):
+    questions = ("How long is the Aurelia?", "When was the harbour museum opened?", "Who directed the film Titanic?")
+    for words, error in (
+        (["--proof", "proof.json", "Who?"], "convinse: --proof belongs to --over PATH; give that, too\n"),
+        (["--over", "town", "--proof", "town/museum.md", "Who?"],
+         "convinse: town/museum.md: is there already and is not a proof; name another file\n"),
+    ):  # fmt: skip
+        assert main(["ask", *words]) == 1
+        assert capsys.readouterr().err == error
+    assert main(["ask", "--over", "town", "--quiet", "--proof", "proof.json", *questions]) == 0
+    write("town/museum.md", MUSEUM.replace("1987", "1986"))
+    capsys.readouterr()
+    assert main(["verify", "proof.json", "--ask", "--quiet"]) == 1
+    printed = capsys.readouterr()
+    aurelia, opened, titanic, *again = printed.out.splitlines()
+    assert aurelia.endswith(" town/museum.md, Ships, line 7: stands, the file has changed elsewhere")
+    assert opened.startswith(
+        'When was the harbour museum opened?: 1987: "The harbour museum in Lindwick was opened in 1987.'
+    )
+    assert titanic == "Who directed the film Titanic?: not known: nothing is known of 'Titanic'"
+    assert again == [
+        "How long is the Aurelia?: still six metres (town/museum.md, Ships, line 7)",
+        "When was the harbour museum opened?: was 1987 (town/museum.md, line 3), now 1986 (town/museum.md, line 3)",
+        "Who directed the film Titanic?: still not known",
+    ]
+    assert printed.err == "convinse: proof.json: 1 of 2 quotes do not stand, 1 of 3 answers changed\n"
+
+
+def test_a_saved_conversation_is_verified_and_left_out_of_its_folder(town, pipeline, capsys):
+    chat = Chat(pipeline, ("text",), over=[town.resolve()])
+    for line in ("How many model ships does the museum show?", "thanks", "/save town/talk.json"):
+        chat.take(line)
+    capsys.readouterr()
+    assert main(["verify", "town/talk.json"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.endswith(" museum.md, Ships, line 7: stands")
+    assert main(["files", "town", "--quiet"]) == 0
+    assert "talk.json" not in capsys.readouterr().out
 
 
 def test_questions_to_begin_with_come_from_the_files(town, pipeline):

@@ -336,6 +336,7 @@ def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, 
         page.locator(".everything .cited").first.click()
         assert page.locator(".around [aria-current]").inner_text().endswith(SHIPS)
         assert page.locator(".around li").count() == 2
+        assert page.locator(".around mark").all_inner_texts() == ["312"]
         page.open_all()
         assert page.faults() == [] and page.overflow() <= 0
         page.evaluate("""() => {

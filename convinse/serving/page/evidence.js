@@ -31,7 +31,7 @@ export function evidenceList(evidences, places, spans = [], isNumbered = false) 
 function card(evidence, spans, isOpen, number) {
   const about = evidence.retrieved_for_entity?.label;
   const body = element("div", { class: "inside" });
-  const fill = () => body.hasChildNodes() || body.append(...[structure(evidence, spans), foot(evidence)].flat());
+  const fill = () => body.hasChildNodes() || body.append(...[structure(evidence, spans), foot(evidence, spans)].flat());
   const shown = element(
     "details",
     { class: `card ${evidence.source}`, open: isOpen, ontoggle: (event) => event.currentTarget.open && fill() },
@@ -147,22 +147,24 @@ function grid(caption, rows, current) {
   return element("table", {}, caption, head, element("tbody", {}, lines));
 }
 
-function foot(evidence) {
-  if (evidence.citation) return source(evidence);
+function foot(evidence, spans) {
+  if (evidence.citation) return source(evidence, spans);
   if (evidence.origin) return element("p", { class: "foot" }, origin(evidence.origin));
   const about = evidence.retrieved_for_entity;
   const pages = pagesOf(about?.id);
   return pages.length ? element("p", { class: "foot" }, words(shortened(about.label, 80)), pages) : [];
 }
 
-/** Where an evidence of a document stands: a button that shows it among the passages around it. */
-function source({ citation, evidence_text: text }) {
+/** Where an evidence of a document stands: a button that shows it among the passages around it, the answer marked. */
+function source({ citation, evidence_text: text }, spans) {
+  const letters = Array.from(text);
+  const answers = new Set(spans.map(({ start, end }) => letters.slice(start, end).join("")));
   const around = element("div", { hidden: true });
   const opener = button(words(cited(citation)), async () => {
     const isOpen = opener.getAttribute("aria-expanded") === "true";
     if (!isOpen) {
       try {
-        around.replaceChildren(passages((await api.passages(citation.file, text)).passages));
+        around.replaceChildren(passages((await api.passages(citation.file, text)).passages, answers));
       } catch (error) {
         around.replaceChildren(element("p", { class: "note", role: "alert" }, error.message));
       }
@@ -173,17 +175,29 @@ function source({ citation, evidence_text: text }) {
   return [opener, around];
 }
 
-function passages(all) {
+function passages(all, answers) {
   const items = all.map(({ heading, place, text, is_cited: isCited }, number) =>
     element(
       "li",
       { "aria-current": isCited ? "true" : null },
       heading && heading !== all[number - 1]?.heading ? element("strong", { dir: "auto" }, heading) : null,
       element("span", { class: "where" }, place),
-      element("span", { dir: "auto" }, text),
+      element("span", { dir: "auto" }, marked(text, isCited ? found(text, answers) : [])),
     ),
   );
   return element("ol", { class: "around", "aria-label": "The passage in its file" }, items);
+}
+
+/** The spans of words in a passage, which is written without the headings of its evidence, and a row as its cells. */
+function found(text, answers) {
+  const letters = Array.from(text);
+  const isInside = (letter) => letter !== undefined && /[\p{L}\p{N}]/u.test(letter);
+  return [...answers].flatMap((answer) => {
+    const size = Array.from(answer).length;
+    return letters
+      .map((_, start) => ({ start, end: start + size }))
+      .filter(({ start, end }) => letters.slice(start, end).join("") === answer && !isInside(letters[start - 1]) && !isInside(letters[end]));
+  });
 }
 
 /** Where an evidence that was fetched stands, and in which revision; an address that is none of the web leads nowhere. */
@@ -194,7 +208,9 @@ function origin({ url, revision_url, date }) {
 
 /** Where an evidence of a document stands. */
 function cited({ file, headings, line, page }) {
-  return [file, headings.join(" › "), line ? `line ${line}` : page ? `page ${page}` : ""].filter(Boolean).join(", ");
+  const lines = /\.(xls[xm]?|xlt[xm]?|ods)$/i.test(file) ? "row" : "line";
+  const pages = /\.(pp[ts][xm]|potx|odp)$/i.test(file) ? "slide" : "page";
+  return [file, headings.join(" › "), line ? `${lines} ${line}` : page ? `${pages} ${page}` : ""].filter(Boolean).join(", ");
 }
 
 /** All evidences of a turn, behind a line that says how many there are of each source. */
