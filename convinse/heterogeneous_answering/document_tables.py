@@ -96,8 +96,8 @@ def _condition(question: Question) -> frozenset[str]:
 
 def _head_noun(question: Question) -> frozenset[str]:
     """Return the keyword of the noun that a question asks for."""
-    head = question.language.operations.heading.search(question.text)
-    return question.language.properties.keywords(head[1].split()[0]) if head else frozenset()
+    head = question.language.operations.head(question.text).split()
+    return question.language.properties.keyword_set(head[:1])
 
 
 def _stated_values(question: Question) -> dict[str, _Value]:

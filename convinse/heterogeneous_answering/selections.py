@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -69,6 +70,14 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         rows = _within(table, rows, time, words)
         used |= keywords(question.in_full) - keywords(question.language.times.without_time(question.in_full))
         used |= frozenset().union(*(column.keywords for column in dated))
+    unmatched = words - selection.matched - table.headers
+    if time is None and table.dated and (is_in_season := question.language.times.seasons(question.in_full)):
+        names = unmatched & keywords(" ".join([*calendar.month_name, *calendar.day_name]))
+        dated = table.dated_by(words)
+        if names:  # else the rows say it in words
+            unjudged, lacking = sum(_is_undated(row, dated) for row in rows), dated[0].header
+            rows = [row for row in rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
+            used |= names
     # "not paid" asks for the rows with "no" below "Paid", "not in the North" for those without the word, "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     for column in stated[:1]:

@@ -16,7 +16,7 @@ from ..language.property_names import PropertyLabel, PropertyWords
 from ..language.text import fold
 from ..records.evidence import Cell, Entity, Evidence, Row
 from ..records.literals import is_date, is_number
-from ..records.periods import AskedTime, period_of_cells
+from ..records.periods import AskedTime, day_of, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.units import CURRENCY
 from ..records.written_values import find_literals
@@ -88,6 +88,11 @@ class Column:
     def amount(self, row: int) -> float | None:
         """Return the amount in a row; None without one."""
         return None if self.order is None else self.order.amounts[row]
+
+    def day(self, row: int) -> tuple[int, int, int] | None:
+        """Return the year, month and day of a date in a row; None without one."""
+        amount = self.amount(row)
+        return None if amount is None or self.order is None or not self.order.are_days else day_of(amount)
 
     @property
     def is_dated(self) -> bool:
@@ -288,9 +293,8 @@ def table_of(
 
 
 def head_keywords(question: Question) -> frozenset[str]:
-    """Return the keywords of the noun that "which", "what" or "whose" asks for, and of two words behind it."""
-    head = question.language.operations.heading.search(question.text)
-    return question.language.properties.keywords(head[1]) if head else frozenset()
+    """Return the keywords of the noun that a question asks for, and of words behind it."""
+    return question.language.properties.keywords(question.language.operations.head(question.text))
 
 
 def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:

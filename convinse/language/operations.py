@@ -80,11 +80,16 @@ class OperationWords:
                 continue
             by, highest, behind = end or (frozenset(), False, at)
             noun = tuple(map(self.literals.properties.keyword, self._noun(words[behind:])))
-            if not noun and not by and (head := self.heading.search(question)):  # "Which bus leaves first?"
-                noun = tuple(map(self.literals.properties.keyword, self._noun(fold(head[1]).split()[:1])))
+            if not noun and not by:  # "Which bus leaves first?"
+                noun = tuple(map(self.literals.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
             if noun or by:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
+
+    def head(self, question: str) -> str:
+        """Return the noun that a question asks for, and words behind: that of "which NOUN" or "NOUN of the"; empty without one."""
+        match = self.heading.search(question)
+        return "" if match is None else next(filter(None, match.groups()))
 
     def offers(self, question: str) -> bool:
         """Return True if a question names the things to choose from ("X or Y")."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import calendar
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..records.literals import is_date
+from ..records.literals import MONTHS, is_calendar_day, is_date
 from ..records.periods import AskedTime, Boundary, Period, day_number
 from ..records.written_values import find_literals
 from .text import fold
@@ -81,6 +82,25 @@ class TimeWords:
         named = _named_times(question)
         before = question[: named[0].start].split()[:-1]
         return f"{' '.join(before)}{question[named[-1].end :]}".strip()
+
+    def seasons(self, question: str) -> Callable[[int, int, int], bool] | None:
+        """Return whether a day (year, month, day) is in the months or on the weekdays that a question names; None without them, or with a year."""
+        if _named_times(question):
+            return None
+        months = {MONTHS.index(name) + 1 for name in MONTHS if re.search(rf"\b{name}\b", question)}
+        lower = question.lower()
+        months |= {
+            MONTHS.index(name) + 1
+            for name in MONTHS
+            if re.search(rf"\b(?:{'|'.join(self.during)}) {name.lower()}\b", lower)
+        }
+        weekdays = {place for place, name in enumerate(calendar.day_name) if re.search(rf"\b{name.lower()}s?\b", lower)}
+        if not months and not weekdays:
+            return None
+        return lambda year, month, day: (
+            (not months or month in months)
+            and (not weekdays or (is_calendar_day(year, month, day) and calendar.weekday(year, month, day) in weekdays))
+        )
 
     def clause(self, question: str, event: Period) -> Period | None:
         """Return the time of a clause ("while X played", "after X was founded") about an `event`; None without a clause."""

@@ -234,8 +234,9 @@ def unlinked_names(question: str, candidates: Iterable[QuestionEntity], kb: Item
         noun = re.match(r" ([a-z]+)", question[question.find(name) + len(name) :]) if name.isupper() else None
         if noun is not None and language.answer_types.names_class(noun[1]):
             continue  # "TV series"
-        if any((value.start, value.end) == (0, len(name)) for value in find_literals(name)):
-            continue  # "March 2025"
+        is_date = any((value.start, value.end) == (0, len(name)) for value in find_literals(name))
+        if is_date or language.times.seasons(name) is not None:
+            continue  # "March 2025", "Mondays"
         if not any(f" {form} " in text for form in forms for text in linked) and not any(map(kb.candidates, forms)):
             names.append(name)
     return names

@@ -30,6 +30,12 @@ def day_number(year: int, month: int = 1, day: int = 1) -> int:
     return year * _DAYS + (month - 1) * 31 + day - 1
 
 
+def day_of(number: float) -> tuple[int, int, int]:
+    """Return the year, month and day of a `day_number`."""
+    year, rest = divmod(int(number), _DAYS)
+    return year, rest // 31 + 1, rest % 31 + 1
+
+
 class Period(NamedTuple):
     """A period from a first to a last day, both included; `is_point`: the time of an event or a count, not of a state."""
 

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from .evidence import Cell, Evidence, Row
 from .literals import is_date
+from .periods import day_number
 from .units import CURRENCY, IN_BASE, UNIT_RANKS
 from .written_values import ORDINAL, find_literals
 
@@ -56,6 +57,11 @@ class ColumnOrder(NamedTuple):
     are_dates: bool
     unit: str = ""
     has_commas: bool = False
+
+    @property
+    def are_days(self) -> bool:
+        """True if they are days, by `periods.day_number`."""
+        return self.unit == _DATE
 
     @property
     def are_times(self) -> bool:
@@ -303,7 +309,7 @@ def value_of(text: str) -> CellValue | None:
         start = literals[0].entity["id"].partition("T")[0]
         year, month, day = map(int, start.rsplit("-", 2))  # a year before Christ has a sign
         if any(literal.end - literal.start > _YEAR_DIGITS for literal in literals):
-            return CellValue(year * 372.0 + month * 31 + day, _DATE)  # grows with the day
+            return CellValue(float(day_number(year, month, day)), _DATE)
         if len(literals) == 2:  # from one year to another: ordered among years, which are numbers
             return CellValue(float(year), "")
     if _NUMBERED.fullmatch(bare):  # R-101 is a name
