@@ -45,13 +45,14 @@ def document_tables(question: Question) -> list[Table]:
         text = ", ".join(value["text"] for value in attribute["values"])
         key = evidence["wikidata_entities"][0]["id"], *evidence["citation"]["headings"]
         groups[key].setdefault(fold(attribute["path"][-1]), _Value(attribute["path"][-1], text, evidence))
-    wanted = {*map(fold, names)}
-    groups = {key: values for key, values in groups.items() if not wanted.isdisjoint(values)}
+    folded = {*map(fold, names)}
+    groups = {key: values for key, values in groups.items() if not folded.isdisjoint(values)}
     stated = _stated_values(question)
-    shared = [name for name in names if keywords(name) & _condition(question)]
+    condition = _condition(question)
+    shared = {fold(name): name for name in reversed(names) if keywords(name) & condition}
     for page, value in stated.items():
         if all(page != key[0] for key in groups):
-            name = shared[0] if len(shared) == 1 else value.name
+            name = next(iter(shared.values())) if len(shared) == 1 else value.name
             groups[page,] = {fold(name): value._replace(name=name)}
     if len(groups) < _MIN_ROWS:
         return []
@@ -86,18 +87,19 @@ def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
 def _condition(question: Question) -> frozenset[str]:
     """Return the keywords of a question that say what its time, bound, order or sum is of: "end" of "which contracts end before March"."""
     keywords, operations, text = question.language.properties.keywords, question.language.operations, question.in_full
-    asking, order, many = operations.listing.match(text), operations.order(text), operations.counting.search(text)
-    behind = [*text[asking.end() :].split()[:1]] if asking else []
-    behind += text[many.end() :].split()[:1] if many else []
-    others = [*behind, *bound_words(question), *operations.summing, *(order.words if order else ())]
-    others += [match[0] for match in (asking, many) if match is not None]
-    return keywords(question.language.times.without_time(text)) - _head_noun(question) - keywords(" ".join(others))
+    order = operations.order(text)
+    others = [*bound_words(question), *operations.summing, *(order.words if order else ())]
+    others += [match[0] for match in (operations.listing.match(text), operations.counting.search(text)) if match]
+    return keywords(question.language.times.without_time(text)) - _noun(question) - keywords(" ".join(others))
 
 
-def _head_noun(question: Question) -> frozenset[str]:
-    """Return the keyword of the noun that a question asks for."""
-    head = question.language.operations.head(question.text).split()
-    return question.language.properties.keyword_set(head[:1])
+def _noun(question: Question) -> frozenset[str]:
+    """Return the keyword of the things that a question asks for: contracts in "which contracts", "how many contracts", "list all contracts"."""
+    operations, text = question.language.operations, question.in_full
+    words = operations.head(question.text).split()
+    for match in (operations.counting.search(text), operations.listing.match(text)):
+        words = words or (text[match.end() :].split() if match else [])
+    return question.language.properties.keyword_set(words[:1])
 
 
 def _stated_values(question: Question) -> dict[str, _Value]:
@@ -115,7 +117,7 @@ def _stated_values(question: Question) -> dict[str, _Value]:
         if page in stated:
             continue
         text = evidence["evidence_text"]
-        if not _head_noun(question) <= keywords(shown_citation(evidence)) | keywords(text):
+        if not _noun(question) <= keywords(shown_citation(evidence)) | keywords(text):
             continue
         for start, end in sentence_places(text):
             sentence = text[start:end]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
+from ..records.evidence import Cell, Entity
 from .candidates import Computed
 from .question import Question
 from .selections import Selected, best_explained, bound_words, content_words, extent_of, relates_rows
@@ -22,7 +23,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if is_other or operations.offers(text) or relates_rows(question) or question.expected.kind == "yesno":
         return []
     asking = operations.listing.match(text)
-    is_narrowed = bool(bound_words(question)) or question.language.times.time(text) is not None
+    times = question.language.times
+    is_narrowed = bool(bound_words(question)) or times.time(text) is not None or times.seasons(text) is not None
     asks_for_several = bool(asking or operations.several.search(text) or is_narrowed)
     if not asks_for_several and question.expected.kind != "person":
         return []
@@ -37,7 +39,7 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         column = _listed_column(question, table, selected, nouns)
         cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
-        named = {row: answers[0] for row, cell in cells.items() if (answers := cell_answers(cell, question))}
+        named = {row: _entity_in(cell, question) for row, cell in cells.items() if cell["text"]}
         distinct = {fold(entity["label"]): (row, entity) for row, entity in reversed(named.items())}
         if len(distinct) > 1 and operations.sole.intersection(fold(text).split()):
             continue
@@ -49,6 +51,10 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             places = table.evidence_places([row for row, _ in listed])
             return [Computed(listed[0][1], "list", places, members=members, extent=extent_of(table, selected))]
     return []
+
+
+def _entity_in(cell: Cell, question: Question) -> Entity:
+    return next(iter(cell_answers(cell, question) or cell["entities"]), Entity(id=cell["text"], label=cell["text"]))
 
 
 def _listed_column(question: Question, table: Table, selected: Selected, nouns: AbstractSet[str]) -> Column | None:

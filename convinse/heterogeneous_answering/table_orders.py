@@ -123,7 +123,8 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     naming = [column for column in table.columns if column.keywords & nouns]
     naming = [column for column in naming if not column.order or column.is_numbering]
     naming.sort(key=lambda column: column.order is not None)
-    name_column = naming[0] if naming else table.name_column if table.title_keywords & nouns else None
+    is_of_things = bool(table.pairs or table.title_keywords & nouns)
+    name_column = naming[0] if naming else table.name_column if is_of_things else None
     if not measures or name_column is None:
         return None
     headers = table.title_keywords | table.headers
@@ -141,7 +142,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         matches += bool(having)
     kind, types = question.expected.kind, question.language.answer_types
     if kind == "item":
-        is_name = bool(expected & nouns)
+        is_name = bool(table.pairs or expected & nouns)
     else:
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     score = bool(name_column.keywords & nouns) + matches + len(rest & headers)
