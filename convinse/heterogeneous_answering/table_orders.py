@@ -68,7 +68,12 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     ]
     # "the highest rent in 2024": the column of a year
     years = [column for column in table.amounts if column.keywords & {word for word in words if word.isdigit()}]
-    measure = max(amounts, key=fit, default=years[0] if len(years) == 1 else None)
+    # "the largest invoice": the only amount of the things
+    is_of_things = (
+        frozenset(order.noun) & (table.headers | table.title_keywords) and order.by & language.operations.sizes
+    )
+    alone = years or (table.amounts if is_of_things and not amounts else [])
+    measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
     if measure is None or (language.operations.relating - language.operations.greater - language.operations.lesser) & {
         *question.in_full.lower().split()
     }:

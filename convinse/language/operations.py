@@ -56,6 +56,7 @@ class OperationWords:
     refusing: WordSet
     sole: WordSet
     naming: WordSet
+    sizes: WordSet
     excluding: re.Pattern[str]
     totals: WordSet
     relating: WordSet
