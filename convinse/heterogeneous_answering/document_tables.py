@@ -96,7 +96,7 @@ def _condition(question: Question) -> frozenset[str]:
 def _noun(question: Question) -> frozenset[str]:
     """Return the keyword of the things that a question asks for: contracts in "which contracts", "how many contracts", "list all contracts"."""
     operations, text = question.language.operations, question.in_full
-    words = operations.head(question.text).split()
+    words = (operations.head(question.text) or operations.head(text)).split()
     for match in (operations.counting.search(text), operations.listing.match(text)):
         words = words or (text[match.end() :].split() if match else [])
     return question.language.properties.keyword_set(words[:1])

@@ -204,7 +204,7 @@ def _rows_and_measure(
 
 def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations, properties = question.language.operations, question.language.properties
-    is_sum = question.expected.kind in ("number", "any") and operations.summing.intersection(
+    is_sum = question.expected.kind in ("number", "any", "item") and operations.summing.intersection(
         fold(question.in_full).split()
     )
     if not is_sum or operations.order(question.in_full):

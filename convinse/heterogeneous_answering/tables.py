@@ -294,7 +294,8 @@ def table_of(
 
 def head_keywords(question: Question) -> frozenset[str]:
     """Return the keywords of the noun that a question asks for, and of words behind it."""
-    return question.language.properties.keywords(question.language.operations.head(question.text))
+    head = question.language.operations.head
+    return question.language.properties.keywords(head(question.text) or head(question.in_full))
 
 
 def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:

@@ -69,6 +69,11 @@ class OperationWords:
     counting: re.Pattern[str]
     heading: re.Pattern[str]
     web: WordSet
+    asking: re.Pattern[str]
+    counted_again: re.Pattern[str]
+    summed_again: re.Pattern[str]
+    listed_again: re.Pattern[str]
+    narrowed: re.Pattern[str]
 
     def order(self, question: str) -> AskedOrder | None:
         """Return the first order that a question asks for; None without an order."""
@@ -91,6 +96,24 @@ class OperationWords:
         """Return the noun that a question asks for, and words behind: that of "which NOUN" or "NOUN of the"; empty without one."""
         match = self.heading.search(question)
         return "" if match is None else next(filter(None, match.groups()))
+
+    def asked_again(self, question: str, last: str) -> tuple[str, str, str] | None:
+        """Return the words before and behind what a question keeps of the last one, and that: "How many", "invoices are not paid".
+
+        None if it asks nothing of the things that the last question asked for.
+        """
+        last = last.rstrip(" ?.!")
+        things = self.asking.sub("", last)
+        if self.counted_again.match(question):
+            return "How many ", things, ""
+        if self.summed_again.match(question):
+            return "Total of the ", things, ""
+        if self.listed_again.match(question):
+            return "Which ", things, ""
+        if (narrowed := self.narrowed.match(question)) is None:
+            return None
+        condition = question[narrowed.end() :].rstrip(" ?.!")
+        return ("How many ", things, f" {condition}") if narrowed["many"] else ("", last, f" {condition}")
 
     def offers(self, question: str) -> bool:
         """Return True if a question names the things to choose from ("X or Y")."""

@@ -9,7 +9,7 @@ from ..records.evidence import question_items
 from ..stage import Stage, inferred
 from ..turn_results import keep_understanding, results_of
 
-_OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained")
+_OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained", "extent")
 
 
 class QuestionUnderstanding(Stage):

@@ -75,6 +75,8 @@ class Rewriter:
         pointers: Pointers,
         weights: ReferentWeights,
     ) -> FullQuestion:
+        if again := self._asked_again(question, history, earlier):
+            return again
         entities = earlier_entities(history)
         completed = self._complete(question, earlier, pointers)
         if completed:
@@ -100,6 +102,20 @@ class Rewriter:
             insertion = Insertion(start, start + len(name.text), *name[2:])
             return FullQuestion(f"{text} ({name.text})?", (*completed.insertions, insertion))
         return rewritten(question, *self._edits(question, referents), self._language.words.owns)
+
+    def _asked_again(
+        self, question: str, history: Sequence[Turn], earlier: Sequence[EarlierTurn]
+    ) -> FullQuestion | None:
+        """Return a question for the number, the sum or a part of what was listed, with the last question in it; else None."""
+        if "extent" not in history[-1]:
+            return None
+        parts = self._language.operations.asked_again(question, earlier[-1].question)
+        if parts is None:
+            return None
+        before, kept, behind = parts
+        return FullQuestion(
+            f"{before}{kept}{behind}?", (Insertion(len(before), len(before) + len(kept), len(earlier) - 1, "question"),)
+        )
 
     def _complete(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> FullQuestion | None:
         """Return the last question with the words of an ellipsis ("and in 1998?") in it; None if the question is no ellipsis."""
