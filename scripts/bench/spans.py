@@ -34,7 +34,7 @@ _COLUMNS = {
     "questions": ("questions", "{}"), "precision": ("precision", "{:.3f}"), "recall": ("recall", "{:.3f}"), "F1": ("f1", "{:.3f}"),
     "F1, places": ("f1_places", "{:.3f}"), "file first": ("file_first", "{:.3f}"),
     "passage found": ("passage_found", "{:.3f}"), "passage first": ("passage_first", "{:.3f}"),
-    "its recall": ("passage_recall", "{:.3f}"), "abstains": ("abstains", "{:.3f}"),
+    "recall, passage": ("passage_recall", "{:.3f}"), "abstains": ("abstains", "{:.3f}"),
     "unanswerable": ("unanswerable", "{}"), "abstains there": ("abstains_rightly", "{:.3f}"), "seconds": ("seconds", "{:.2f}"),
 }  # fmt: skip
 
@@ -251,7 +251,7 @@ def ask_over(
     with Pipeline(config) as pipeline, closing(DocumentIndex(folder / "index")) as index:
         systems: dict[str, Callable[[SpanLine], Turn]] = {}
         if any(line.history for line in lines):
-            systems[f"{configuration}, after the messages before"] = partial(_ask_after, pipeline, history=True)
+            systems[f"{configuration}, history"] = partial(_ask_after, pipeline, history=True)
         systems[configuration] = partial(_ask_after, pipeline, history=False)
         plain = PlainReading(index, ExtractiveReader(load_config("config.yml")))
         systems[PLAIN] = lambda line: plain.ask(line.question)
