@@ -157,9 +157,9 @@ def measures_of(line: SpanLine, turn: Turn) -> Figures:
 
 def _joined(spans: Iterable[tuple[list[str], set[Place]]]) -> tuple[list[str], set[Place]]:
     words, places = [], set[Place]()
-    for part, own in spans:
+    for part, part_places in spans:
         words += part
-        places |= own
+        places |= part_places
     return words, places
 
 

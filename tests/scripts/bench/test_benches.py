@@ -11,6 +11,7 @@ import pytest
 
 from bench import measures, spans
 from convinse.support.errors import DataError
+from documentation import marked_blocks
 from places import ROOT
 
 
@@ -32,11 +33,17 @@ def test_measures(measured, expected):
     assert measured == (None if expected is None else pytest.approx(expected))
 
 
-LINES = ROOT / "tests" / "spans.jsonl"
+@pytest.fixture
+def shown_spans(tmp_path):
+    """The file that the page shows."""
+    path = tmp_path / "spans.jsonl"
+    shown = [block.text for block in marked_blocks("docs/benchmarks.md") if block.said == path.name]
+    path.write_text(*shown, encoding="utf-8")
+    return path
 
 
-def test_gold_spans_are_words_with_places():
-    gold = [[spans.gold_words(line, span) for span in line.spans] for line in spans.read_spans(LINES)]
+def test_gold_spans_are_words_with_places(shown_spans):
+    gold = [[spans.gold_words(line, span) for span in line.spans] for line in spans.read_spans(shown_spans)]
     bread, mill, date, parts, nothing = gold
     assert bread == [(["for", "twelve", "hours", "in", "cold", "room"], {(0, word) for word in range(19, 25)})]
     assert mill == [(["jonas", "feld"], {(1, 9), (1, 10)})]
@@ -105,13 +112,13 @@ def answered(label, words, *spans, file="0"):
         ),
     ],
 )  # fmt: skip
-def test_answers_are_measured_by_their_spans_and_passages(turn, expected):
-    measured = spans.measures_of(spans.read_spans(LINES)[0], turn)
+def test_answers_are_measured_by_their_spans_and_passages(turn, expected, shown_spans):
+    measured = spans.measures_of(spans.read_spans(shown_spans)[0], turn)
     assert {name: measured[name] for name in expected} == pytest.approx(expected)
 
 
-def test_a_question_without_gold_spans_asks_for_an_abstention():
-    line = spans.read_spans(LINES)[4]
+def test_a_question_without_gold_spans_asks_for_an_abstention(shown_spans):
+    line = spans.read_spans(shown_spans)[4]
     assert spans.measures_of(line, {"pred_answers": [], "abstained": {"reason": ""}}) == {"abstains_rightly": True}
     assert spans.measures_of(line, answered("9 euros", "It costs 9 euros.")) == {"abstains_rightly": False}
 
@@ -137,9 +144,9 @@ def test_a_quick_run_writes_figures_and_tables_and_keeps_other_parts(tmp_path):
 
 
 @pytest.mark.slow
-def test_spans_of_a_file_are_measured_beside_the_baseline(tmp_path):
+def test_spans_of_a_file_are_measured_beside_the_baseline(tmp_path, shown_spans):
     output = tmp_path / "results.json"
-    done = bench("results", "--parts", "spans", "--spans", str(LINES), "--output", str(output))
+    done = bench("results", "--parts", "spans", "--spans", str(shown_spans), "--output", str(output))
     assert done.returncode == 0, done.stderr
     figures = json.loads(output.read_text())["spans"]["figures"]
     assert list(figures) == ["config.yml, history", "config.yml", spans.PLAIN]
