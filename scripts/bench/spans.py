@@ -8,8 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import msgspec
+from typing_extensions import TypedDict
 
 from convinse import Evidence, ExtractiveReader, Pipeline, Turn, load_config
 from convinse.cli.documents import update_index
@@ -60,13 +62,20 @@ class Span(msgspec.Struct):
     end: int = 0
 
 
+class Message(TypedDict):
+    """A message before a question, as OpenAI's API has them."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
 class SpanLine(msgspec.Struct):
-    """A question; without passages it has those of the line before. `history`: the messages before it, as OpenAI's API has them."""
+    """A question; without passages it has those of the line before."""
 
     question: str
     spans: list[Span | str]
     passages: list[Passage] = []
-    history: list[dict[str, str]] = []
+    history: list[Message] = []
 
 
 def read_spans(path: Path) -> list[SpanLine]:
@@ -279,11 +288,11 @@ def _means(measured: Sequence[Figures]) -> Figures:
 def _doc2dial(bench: Bench) -> list[list[SpanLine]]:
     documents = list(json_lines(bench.data("doc2dial", "documents.jsonl.gz")))
     passages = [Passage(document["text"], document["id"], document["title"]) for document in documents]
-    roles = {"user": "user", "agent": "assistant"}
+    roles: dict[str, Literal["user", "assistant"]] = {"user": "user", "agent": "assistant"}
     conversations: defaultdict[str, list[SpanLine]] = defaultdict(list)
     for turn in json_lines(bench.data("doc2dial", "conversations.jsonl.gz")):
         start, end = turn["answer_start"], turn["answer_start"] + len(turn["answer"])
-        history = [{"role": roles[said["speaker"]], "content": said["text"]} for said in turn["history"]]
+        history: list[Message] = [{"role": roles[said["speaker"]], "content": said["text"]} for said in turn["history"]]
         gold = Span(turn["document_id"], "", start, end)
         conversations[turn["conv_id"]].append(SpanLine(turn["question"], [gold], passages, history))
     return list(conversations.values())

@@ -71,6 +71,10 @@ def test_gold_spans_are_words_with_places(shown_spans):
             "no span '1 to 1'",
         ),
         ('{"question": "Who?", "passages": [{"text": "x"}], "spans": [{"start": 0, "end": 1}]}', "no span '0 to 1'"),
+        (
+            '{"question": "Who?", "passages": [], "spans": [], "history": [{"role": "agent", "content": "x"}]}',
+            "1: Invalid enum value 'agent'",
+        ),
         ("", "no questions"),
     ],
 )
