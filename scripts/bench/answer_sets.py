@@ -2,8 +2,11 @@
 
 import json
 import re
+import statistics
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +14,8 @@ import yaml
 
 from convinse.cli.documents import update_index
 from convinse.config import Config, load_config, project_root
-from convinse.documents.index import settings_over
+from convinse.documents.index import DocumentIndex, settings_over
+from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.language.text import fold
@@ -23,6 +27,8 @@ from convinse.scoring.extractive import normalize
 from recipes.built_sources import INTRODUCTIONS, SAVED, build_sources
 
 from .harness import Bench, Figures, note
+from .spans import PLAIN, PlainReading
+from .timing import timed
 
 # -- questions as people type them, over the embedded data, wikidata-27k and saved pages ---------------------------------
 
@@ -84,9 +90,16 @@ _FILE_COLUMNS = {
 }  # fmt: skip
 
 
+_BESIDE = {
+    **{name: _FILE_COLUMNS[name] for name in ("P@1", "citation", "abstains", "abstains though answerable")},
+    "seconds": ("seconds", "{:.2f}"),
+}
+
+
 class _Answered(NamedTuple):
-    line: dict[str, Any]  # of questions.jsonl
+    line: dict[str, Any]  # of files.jsonl
     turn: Turn
+    seconds: float
 
     @property
     def is_right(self) -> bool:
@@ -105,27 +118,40 @@ def documents(bench: Bench) -> Figures:
     """Ask the questions of tests/files, those of each collection by themselves, each with those that come before it.
 
     Thresholds may be chosen on the part `choose`; nothing is chosen on `judge` and `fresh`. "citation": of the right answers, those whose
-    first evidence is of a file that has it. "abstains": of the questions that the files do not answer.
+    first evidence is of a file that has it. "abstains": of the questions that the files do not answer. The baseline answers each by itself.
     """
     lines = [json.loads(line) for line in _FILES.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]
     by_id = {line["id"]: line for line in lines}
     followed = {line["after"] for line in lines if "after" in line}
-    groups: defaultdict[str, list[_Answered]] = defaultdict(list)
+    ours: defaultdict[str, list[_Answered]] = defaultdict(list)
+    plain: defaultdict[str, list[_Answered]] = defaultdict(list)
     collections = yaml.safe_load((_FILES / "collections.yml").read_text(encoding="utf-8"))
     for name, paths in collections.items():
         folder = bench.cache / name
         update_index(folder, [project_root() / path for path in paths], "snapshot:model", quiet=True)
-        with Pipeline(load_config("config.yml", **settings_over(folder), ers_use_cache=False)) as pipeline:
+        config = load_config("config.yml", **settings_over(folder), ers_use_cache=False)
+        with Pipeline(config) as pipeline, closing(DocumentIndex(folder)) as index:
+            baseline = PlainReading(index, ExtractiveReader(config))
             for line in lines:
                 if line["collection"] == name and line["id"] not in followed:
-                    conversation = [by_id[line["after"]], line] if "after" in line else [line]
-                    turns = pipeline.ask([one["question"] for one in conversation])["questions"]
-                    groups[name] += map(_Answered, conversation, turns)
-    together = [one for answered in groups.values() for one in answered]
-    groups |= {part: [one for one in together if one.line["part"] == part] for part in _FILE_PARTS}
-    rows = {name: _file_figures(answered) for name, answered in {**groups, "together": together}.items()}
+                    session = pipeline.session(SOURCES)
+                    for one in [by_id[line["after"]], line] if "after" in line else [line]:
+                        for system, ask in ((ours, session.ask), (plain, baseline.ask)):
+                            seconds, turn = timed(partial(ask, one["question"]))
+                            system[name].append(_Answered(one, turn, seconds))
+    rows = _file_rows(ours)
+    beside = _file_rows(plain)
     bench.compare("questions over files", ("set",), _FILE_COLUMNS, {(): rows})
-    return rows
+    parts = {part: {"config.yml": rows[part], PLAIN: beside[part]} for part in (*_FILE_PARTS, "together")}
+    bench.compare("questions over files, beside a baseline", ("part", "system"), _BESIDE, parts)
+    return {**rows, PLAIN: beside}
+
+
+def _file_rows(answered: Mapping[str, list[_Answered]]) -> dict[str, Figures]:
+    """The measures by collection, by part and together."""
+    together = [one for of_collection in answered.values() for one in of_collection]
+    parts = {part: [one for one in together if one.line["part"] == part] for part in _FILE_PARTS}
+    return {name: _file_figures(chosen) for name, chosen in {**answered, **parts, "together": together}.items()}
 
 
 def _file_figures(answered: Sequence[_Answered]) -> Figures:
@@ -139,6 +165,7 @@ def _file_figures(answered: Sequence[_Answered]) -> Figures:
         "unanswerable": len(unanswerable),
         "abstains": sum("abstained" in one.turn for one in unanswerable) / max(1, len(unanswerable)),
         "abstains_wrongly": sum("abstained" in one.turn for one in right) / max(1, len(right)),
+        "seconds": statistics.median(one.seconds for one in answered),
     }
 
 

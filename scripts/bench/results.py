@@ -3,7 +3,7 @@
     bash run.sh bench results [--parts PART] [--work DIR]
 
 `sources` to `understanding` are of the embedded conversations; the other parts are sets of their own, with wikidata-27k, saved pages or
-files (`answer_sets.py`, `wikidata_sets.py`).
+files (`answer_sets.py`, `spans.py`, `wikidata_sets.py`).
 
 Runs of the pipeline with `config.yml` (the embedded reader), `small.yml` (the embedded model alone) and `lexical.yml` (its rewrite head alone),
 of which the tables show what their `metrics.json` have. Intervals are of 95 %, by bootstrap over conversations. With --work the runs stay in the folder, and what is
@@ -12,6 +12,7 @@ finished there is not run again unless the code changed.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from convinse.config import load_config
@@ -23,6 +24,7 @@ from convinse.scoring.pipeline_runs import measured_turns
 
 from .answer_sets import dialogues, documents, third
 from .harness import Bench, Figures, Spec, note, run
+from .spans import spans
 from .wikidata_sets import HISTORIES, convmix, convquestions, temporal
 
 MODEL, SMALL, NO_MODEL = "config.yml", "small.yml", "lexical.yml"
@@ -139,7 +141,7 @@ _PARTS = {
     "sources": sources_part, "groups": groups_part, "histories": histories_part, "natural": partial(natural_part, part=NATURAL),
     "fresh": partial(natural_part, part=FRESH),
     "understanding": understanding_part,
-    "third": third, "documents": documents, "dialogues": dialogues, "convquestions": convquestions, "convmix": convmix, "temporal": temporal,
+    "third": third, "documents": documents, "spans": spans, "dialogues": dialogues, "convquestions": convquestions, "convmix": convmix, "temporal": temporal,
 }  # fmt: skip
 
 
@@ -151,10 +153,12 @@ class Size(NamedTuple):
     convmix: str = "all"  # or `items`: conversations about an item of wikidata-27k; or `trial`
     timed: int | None = None  # temporal questions that are looked at
     put: int | None = None  # those that are put
+    spans: int | None = None  # questions with gold spans
 
 
-_SIZES = (Size(3, 1, "trial", 100, 20), Size(groups=15, convmix="items", put=400), Size())
-SPEC = Spec("results", __doc__, _PARTS, _SIZES, prepare=lambda bench: bench.need("scipy"))
+_SIZES = (Size(3, 1, "trial", 100, 20, 20), Size(groups=15, convmix="items", put=400, spans=400), Size())
+_OPTIONS = {"--spans": {"type": Path, "metavar": "FILE", "help": "of the part spans: JSON lines (default: doc2dial)"}}
+SPEC = Spec("results", __doc__, _PARTS, _SIZES, options=_OPTIONS, prepare=lambda bench: bench.need("scipy"))
 
 if __name__ == "__main__":
     run(SPEC)
