@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Evidence, QuoteSpan, place_in
+from ..records.evidence import Evidence, QuoteSpan, passage_start, place_in
 from .evidences import item_id
 from .index import DocumentIndex
 
@@ -48,11 +48,7 @@ def words_of(evidence: Evidence, title: str) -> str:
     """Return the words of an evidence in a document of this title: without title and headings, a row as its cells."""
     if "row" in evidence or "attribute" in evidence:
         return BETWEEN_CELLS.join(f"{name}{text}" for name, text, _ in _parts(evidence))
-    text, start = evidence["evidence_text"], 0
-    for part in dict.fromkeys((title, *evidence["citation"]["headings"])):
-        if part and text.startswith(f"{part}, ", start):
-            start += len(part) + 2
-    return text[start:]
+    return evidence["evidence_text"][passage_start(evidence, title) :]
 
 
 def spans_in(words: str, evidence: Evidence, number: int, answers: Iterable[RankedAnswer]) -> list[QuoteSpan]:

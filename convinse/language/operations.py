@@ -69,6 +69,7 @@ class OperationWords:
     counting: re.Pattern[str]
     heading: re.Pattern[str]
     web: WordSet
+    explaining: re.Pattern[str]
     asking: re.Pattern[str]
     counted_again: re.Pattern[str]
     summed_again: re.Pattern[str]

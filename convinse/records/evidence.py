@@ -183,6 +183,15 @@ def place_in(citation: Citation) -> str:
     return f"{'slide' if name.endswith(_SLIDES) else 'page'} {citation['page']}" if "page" in citation else ""
 
 
+def passage_start(evidence: Evidence, title: str) -> int:
+    """Return where the words of a passage of a document begin in the text of its evidence: behind the title and the headings."""
+    text, start = evidence["evidence_text"], 0
+    for part in dict.fromkeys((title, *evidence["citation"]["headings"])):
+        if part and text.startswith(f"{part}, ", start):
+            start += len(part) + 2
+    return start
+
+
 def with_score(evidence: Evidence, score: float) -> Evidence:
     """Return a copy of an evidence with this `score`."""
     return {**evidence, "score": score}
