@@ -88,7 +88,7 @@ def _condition(question: Question) -> frozenset[str]:
     """Return the keywords of a question that say what its time, bound, order or sum is of: "end" of "which contracts end before March"."""
     keywords, operations, text = question.language.properties.keywords, question.language.operations, question.in_full
     order = operations.order(text)
-    others = [*bound_words(question), *operations.summing, *(order.words if order else ())]
+    others = [*bound_words(question), *operations.summing, *operations.adding, *(order.words if order else ())]
     others += [match[0] for match in (operations.listing.match(text), operations.counting.search(text)) if match]
     return keywords(question.language.times.without_time(text)) - _noun(question) - keywords(" ".join(others))
 

@@ -209,7 +209,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     )
     if not is_sum or operations.order(question.in_full):
         return []
-    words = content_words(question) - properties.keyword_set(operations.summing)
+    words = content_words(question) - properties.keyword_set(operations.summing | operations.adding)
     nouns = _counted_nouns(question)
     for table in tables:
         measures = table.measures(with_measures(words, question)) or ([] if nouns else table.amounts)

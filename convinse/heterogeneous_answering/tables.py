@@ -105,6 +105,12 @@ class Column:
         return self.order is not None and self.order.are_times
 
     @property
+    def numbers_rows(self) -> bool:
+        """True if its values are different whole numbers that grow from row to row, as those of invoices do."""
+        digits = [text for text in self.texts if text.isdecimal()]
+        return self.is_numbering and len({*digits}) == len(self.texts)
+
+    @property
     def is_numbering(self) -> bool:
         """True if its values grow from row to row, as the numbers of seasons do."""
         amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
@@ -171,8 +177,9 @@ class Table:
 
     @cached_property
     def amounts(self) -> list[Column]:
-        """The columns of numbers that are no dates and do not count the rows, from the left."""
-        return [column for column in self.columns if column.order and not column.is_dated and not column.is_counter]
+        """The columns of numbers that are no dates and do not count or number the rows, from the left."""
+        columns = [column for column in self.columns if column.order and not column.is_dated and not column.is_counter]
+        return [column for column in columns if column is not self.columns[0] or not column.numbers_rows]
 
     @cached_property
     def headers(self) -> frozenset[str]:

@@ -65,6 +65,7 @@ class OperationWords:
     exceeding: re.Pattern[str]
     undercutting: re.Pattern[str]
     summing: WordSet
+    adding: WordSet
     differing: re.Pattern[str]
     counting: re.Pattern[str]
     heading: re.Pattern[str]
