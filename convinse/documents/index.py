@@ -16,6 +16,7 @@ import msgspec
 from ..config import NO_KB
 from ..language.text import fold
 from ..records.evidence import Evidence, Row
+from ..records.written_values import day_in
 from ..support.errors import DataError, IndexFileError, one_line
 from ..support.files import writing_to
 from ..support.progress import Advance, progress
@@ -40,7 +41,7 @@ CREATE INDEX head_page ON head (page);
 CREATE INDEX head_name ON head (name);
 """
 _PAGES_WITH = "FROM head JOIN page ON page.rowid = head.page JOIN file ON file.page = head.page"
-_PAIR = -1  # in place of the number of a table: the name of a pair
+_PAIR, _DATED = -1, -2  # in place of the number of a table: the name of a pair, a heading with a date
 _MOST_FILES = 2_000  # that are read for one question
 _HEADS = 64  # tables of several files in memory, since several turns ask about them
 _TOGETHER = 512  # evidences that are embedded together
@@ -106,6 +107,14 @@ class DocumentIndex(WikipediaDump):
             return [evidence for (page,) in pages for evidence in self.get(page) or () if "attribute" in evidence]
 
         return pairs
+
+    @cached_property
+    def dated_sections(self) -> list[Evidence]:
+        """See the base class; of the first files by their names."""
+        pages = self._select(
+            f"DISTINCT page.id {_PAGES_WITH} WHERE part = ? ORDER BY file.name LIMIT ?", _DATED, _MOST_FILES
+        )
+        return [evidence for (page,) in pages for evidence in _with_dates(self.get(page) or ()).values()]
 
     def sizes(self) -> dict[str, int]:
         """See the base class."""
@@ -350,3 +359,16 @@ def _heads(evidences: Sequence[Evidence]) -> Iterator[tuple[int, str]]:
             yield table, "\t".join(headers[column] for column in sorted(headers))
     for name in sorted(names):
         yield _PAIR, name
+    for heading in _with_dates(evidences):
+        yield _DATED, heading
+
+
+def _with_dates(evidences: Sequence[Evidence]) -> dict[str, Evidence]:
+    """Return the first evidence below each heading with a day, or of a document with such a title, by these."""
+    found: dict[str, Evidence] = {}
+    for evidence in evidences:
+        title = evidence["wikidata_entities"][0]["label"] if evidence["wikidata_entities"] else ""
+        heading = (evidence["citation"]["headings"] or [title])[-1]
+        if heading not in found and day_in(heading):
+            found[heading] = evidence
+    return found

@@ -32,6 +32,7 @@ _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
 _CODE = re.compile(
     r"[;{}]\s*$|^\s*(def|class|if|for|while|return|import|from)\b|^\s*(\$ |>>>|#|//|<)|[\w)\]]\(.*\)\s*$|\w\s?[-+*]?=\s?\S"
 )
+_DATED_TITLE = re.compile(r"(?:\w\S* ){1,4}\(?\d{4}-\d\d-\d\d\)?")  # 5.4.1 (2023-01-11)
 _HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
 
 
@@ -109,6 +110,8 @@ def _level(line: str, is_first: bool) -> int:
         return 0
     if is_first and not _ITEM.match(line):
         return 1
+    if _DATED_TITLE.fullmatch(line):
+        return 2
     is_loud = line.isupper() and sum(map(str.isalpha, line)) > 1 and line[-1] not in ";!?"
     return 2 if is_loud and not _ITEM.match(line) else 0
 
@@ -248,6 +251,8 @@ def _in_one_line(lines: Sequence[str]) -> str:
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 1 << 16  # characters that tell the delimiter
+_LONGEST_CAPTION = 120  # characters above a table that are its caption; more are a text
+_MOST_TITLES = 4  # lines above a table; more are sentences
 MOST_CELLS = 1_000_000  # of a table, those added to short rows counted: what fits the memory of a small machine
 _DELIMITER_LINE = re.compile(r'"?sep=(.)"?[ \t;,]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _GROUP = re.compile(r"\d{3}(?:[.,]\d+)?")
@@ -275,7 +280,16 @@ def read_separated(data: bytes) -> ReadDocument:
     rows, number = _first_rows(text[start:], dialect, 2 if first_line else 1)
     caption, table = _without_titles(rows, dialect.delimiter)
     number -= len(rows) - len(table)
-    return _table(table, number, caption) if table else ReadDocument("", [])
+    if not table:
+        return ReadDocument("", [])
+    if caption and text[start:].lstrip().startswith("#"):  # comments between rows, too
+        table = [row for row in table if not row.cells or len(row.cells) > 1 or not row.cells[0].startswith("#")]
+    if table[0].cells[0].startswith("#"):  # the names of columns as a comment
+        table[0].cells[0] = table[0].cells[0].lstrip("# ")
+    if len(caption) <= _LONGEST_CAPTION:
+        return _table(table, number, caption)
+    read = _table(table, number, "")  # what is said about the table
+    return read._replace(blocks=[TextBlock(caption, 1, kind="note"), *read.blocks])
 
 
 def _first_rows(text: str, dialect: _Dialect, line: int) -> tuple[list[_Row], int]:
@@ -345,7 +359,7 @@ def _without_titles(rows: list[_Row], delimiter: str) -> tuple[str, list[_Row]]:
     titles: list[str] = []
     for place, row in enumerate(rows):
         if row.cells and (place == len(rows) - 1 or not _is_title(row.cells, width)):
-            return "; ".join(titles), rows[place:]
+            return (" " if len(titles) > _MOST_TITLES else "; ").join(filter(None, titles)), rows[place:]
         glue = f"{delimiter} " if delimiter in ",;" else " "
         if row.cells:
             titles.append(glue.join(filter(None, map(str.strip, row.cells))).lstrip("# "))
@@ -373,7 +387,15 @@ def _dialect(sample: str, delimiter: str, is_cut: bool) -> _Dialect:
         sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
     choices = [_Dialect(sign, quotes) for sign in delimiter or _DELIMITERS for quotes in (True, False)]
     best = max(choices, key=lambda choice: _score(sample, choice))  # the first of equal ones
-    return best if delimiter or _score(sample, best) > 0 else _Dialect(_NO_DELIMITER, True)
+    if delimiter or _score(sample, best) > 0:
+        return best
+    lines = [line.split(" ") for line in sample.splitlines() if line.strip()]
+    # numbers between blanks, below one word each
+    is_spaced = len(lines) > 1 and 1 < len(lines[0]) == max(map(len, lines)) == min(map(len, lines))
+    is_number = re.compile(r"[-+]?\d[\d.,eE+-]*|nan|NaN|NA|-").fullmatch
+    if is_spaced and all(is_number(cell) for line in lines[1:] for cell in line):
+        return _Dialect(" ", True)
+    return _Dialect(_NO_DELIMITER, True)
 
 
 def _score(sample: str, dialect: _Dialect) -> float:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..language.text import fold
 from ..records.evidence import Cell, Entity, Evidence, Row, shown_citation
 from ..records.literals import is_date, is_number
-from ..records.written_values import find_literals
+from ..records.written_values import day_in, find_literals
 from ..wikipedia.page import sentence_places
 from ..wikipedia.stored_pages import search_words
 from .question import Question
@@ -55,6 +55,8 @@ def document_tables(question: Question) -> list[Table]:
             name = next(iter(shared.values())) if len(shared) == 1 else value.name
             groups[page,] = {fold(name): value._replace(name=name)}
     if len(groups) < _MIN_ROWS:
+        groups = _dated_sections(question)
+    if len(groups) < _MIN_ROWS:
         return []
 
     def shared_words(item: tuple[str, _Value]) -> int:
@@ -62,6 +64,26 @@ def document_tables(question: Question) -> list[Table]:
 
     # the values that a question asks for are those that are cited
     return [_table(question, {key: dict(sorted(values.items(), key=shared_words)) for key, values in groups.items()})]
+
+
+def _dated_sections(question: Question) -> dict[tuple[str, ...], _Values]:
+    """Return the documents and sections with a day in their title, for questions for a time or an order by time: releases, minutes."""
+    operations, times, text = question.language.operations, question.language.times, question.in_full
+    order = operations.order(text)
+    is_by_time = order is not None and not order.by
+    if not is_by_time and times.time(text) is None and times.seasons(text) is None and question.expected.kind != "date":
+        return {}
+    groups: dict[tuple[str, ...], _Values] = {}
+    for evidence in question.pages.dated_sections:
+        page = evidence["wikidata_entities"][0]
+        headings = evidence["citation"]["headings"]
+        title = (headings or [page["label"]])[-1]
+        if day := day_in(title):
+            name = f"{title[: day.start]}{title[day.end :]}".strip(" ()[],:–—-") or title
+            value = _Value(" ".join(sorted(operations.dated)), title[day.start : day.end], evidence)
+            key = (page["id"], *headings[:-1], name)
+            groups[key] = {"": value}
+    return groups
 
 
 def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:

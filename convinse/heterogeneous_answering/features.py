@@ -179,8 +179,12 @@ class _Measurement:
         )
 
     def _is_computed_from_document(self, candidate: EntityCandidate) -> bool:
-        places = () if candidate.computed is None else candidate.computed.places
-        return any(self._question.evidences[place].is_of_document for place in places)
+        computed = candidate.computed
+        if computed is None:
+            return False
+        # rows of documents need not be among the evidences
+        is_alone = computed.extent is not None and not computed.places
+        return is_alone or any(self._question.evidences[place].is_of_document for place in computed.places)
 
     def _timeliness(self, candidate: EntityCandidate) -> float:
         if candidate.agreement is not Agreement.UNKNOWN:

@@ -65,7 +65,7 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     columns = []
     for column in table.columns:
         texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
-        if not all(keywords(text) & selected.used for text in texts):
+        if len({*texts}) > 1 or not all(keywords(text) & selected.used for text in texts):
             columns.append(column)
     words, kind = keywords(question.in_full), question.expected.kind
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]

@@ -70,6 +70,7 @@ class OperationWords:
     counting: re.Pattern[str]
     heading: re.Pattern[str]
     web: WordSet
+    dated: WordSet
     explaining: re.Pattern[str]
     asking: re.Pattern[str]
     counted_again: re.Pattern[str]

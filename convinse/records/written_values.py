@@ -113,6 +113,15 @@ def find_literals(text: str) -> Iterator[LiteralSpan]:
         yield from value.parts
 
 
+def day_in(text: str) -> LiteralSpan | None:
+    """Return the only day or month of a text; None without one, or with several."""
+    if not any(map(str.isdigit, text)):
+        return None
+    literals = (literal for literal in find_literals(text) if is_date(literal.entity["id"]))
+    days = [literal for literal in literals if not literal.entity["label"].lstrip("-").isdigit()]
+    return days[0] if len(days) == 1 else None
+
+
 def value_at(text: str, start: int, end: int) -> Entity | None:
     """Return the whole value that `text[start:end]` marks in full or in part: "7–10 days" for "7", "11 March 1952" for "March".
 

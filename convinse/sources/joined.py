@@ -153,6 +153,11 @@ class JoinedPages(Pages):
         """See the base class."""
         return self.documents.pair_names
 
+    @property
+    def dated_sections(self) -> Sequence[Evidence]:
+        """See the base class."""
+        return self.documents.dated_sections
+
     def with_pairs(self, names: Sequence[str]) -> list[Evidence]:
         """See the base class."""
         return self.documents.with_pairs(names)

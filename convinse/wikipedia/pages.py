@@ -61,6 +61,11 @@ class Pages(ABC):
         """Return all pairs of the documents that have a pair of some names, in the order of the documents."""
         return []
 
+    @property
+    def dated_sections(self) -> Sequence[Evidence]:
+        """The first evidences of the documents and sections with a day in their title, in the order of the documents."""
+        return ()
+
     @abstractmethod
     def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
         """Return the evidences with some words (see `search_words`), best first by BM25."""
