@@ -29,8 +29,8 @@ class Features(NamedTuple):
         read: logarithm of its normalised score by the reader.
         computed: how well it fits the expected type if a computation over tables or facts gives it (1 from a document), else 0.
         fit: logarithm of how well it fits the expected type.
-        score: the best normalised score of its evidences.
-        covered: the largest share of the question's words in one of its evidences.
+        score: the best normalised score of its evidences; 1 if it is computed from all rows of a table.
+        covered: the largest share of the question's words in one of its evidences; likewise.
         subjects: the largest share of the question's items that one of its evidences names or was retrieved for.
         best: the maximum over its evidences of three factors: the share of the property, header or unit name found in the question,
             the share of the question's words found in the evidence, and the evidence's normalised score.
@@ -154,6 +154,9 @@ class _Measurement:
         places = {role.place for role in roles} or set(candidate.best_places)
         if not roles:
             covered = max((self._covered(place, words) for place in places), default=0.0)
+        is_whole = candidate.computed is not None and candidate.computed.extent is not None
+        if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences
+            covered = 1.0
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(entity_id)
         fit = self._question.fit(entity)
@@ -164,7 +167,7 @@ class _Measurement:
             read=math.log(max(candidate.read, _COMPUTED_READ * computed) + _MIN_READ),
             computed=computed or (fit if candidate.computed else 0.0),
             fit=math.log(max(fit, _MIN_FIT)),
-            score=max((self._shares[place] for place in places), default=0.0),
+            score=1.0 if is_whole else max((self._shares[place] for place in places), default=0.0),
             covered=covered,
             subjects=max((self._subjects[place] for place in places), default=0.0),
             best=best,
