@@ -32,7 +32,12 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     nouns = head_keywords(question) | properties.keyword_set(behind)
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     several = [table for table in tables if len(table.rows) > 1]
-    for table, selected in best_explained("list", question, several, words):
+    things = head_keywords(question) & properties.keyword_set(operations.head(text).split()[:1])
+    # a row may have the noun in another sense: "which currencies have Peso in their name?"
+    found = best_explained("list", question, several, words) or best_explained(
+        "list", question, several, words - things
+    )
+    for table, selected in found:
         if not selected.rows or not selected.used:
             continue
         if not asks_for_several and (len(selected.rows) == 1 or not _are_named(table, selected)):
@@ -84,7 +89,7 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return None
     page = keywords(question.items.label(table.rows[0]["page"]) or "").union(*table.titles.values())
     is_their_name = bool(nouns & (table.title_keywords | table.headers | page))
-    is_generic = named.keywords <= question.language.operations.naming
+    is_generic = fold(named.header) in question.language.operations.naming
     is_person = kind == "person" and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
 

@@ -161,14 +161,16 @@ class Table:
 
     @cached_property
     def name_column(self) -> Column | None:
-        """The column that names the rows: the first of short words that tells them apart, else the first without an order.
+        """The column that names the rows: of those of short words that tell them apart the one that is called so, else the first.
 
-        Either has a cell in most rows.
+        Without one the first column without an order. Each has a cell in most rows.
         """
         if self.pairs:
             return self.columns[0]
         filled = [column for column in self.columns if column.order is None and 2 * len(column.texts) > len(self.rows)]
-        return next((column for column in filled if column.tells_apart), filled[0] if filled else None)
+        apart = [column for column in filled if column.tells_apart]
+        called = [column for column in apart if fold(column.header) in self.operations.naming]
+        return next(iter([*called, *apart, *filled]), None)
 
     @cached_property
     def dated(self) -> list[Column]:
