@@ -151,6 +151,8 @@ class Dialogue:
         if history and (choice := self._choice(utterance, history[-1], earlier)):
             return choice
         act = self._act(utterance)
+        if last is not None and "extent" in last and language.operations.asked_again(utterance, last["question"]):
+            act = QUESTION  # "which ones?" asks for what was counted
         needs_turn = act in ("more", "correction")
         if (needs_turn and last is None) or (act == "correction" and asks(utterance)):
             act = QUESTION

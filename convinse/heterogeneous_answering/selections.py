@@ -43,7 +43,8 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     bounds, keywords = list(_bounds(question)), question.language.properties.keywords
     words = words.difference(*(keywords(bound.words) for bound in bounds))
     denial = None if bounds else question.language.yes_no.denial.search(question.in_full)
-    denied = keywords(question.in_full[denial.end() :]) & words if denial else frozenset[str]()
+    # what is said behind a comma is not denied: "not paid, of Acker"
+    denied = keywords(question.in_full[denial.end() :].partition(",")[0]) & words if denial else frozenset[str]()
     time = None if bounds else question.language.times.time(question.in_full)
     if time is not None and table.dated:  # "after 1 March" is no word of a row
         words &= keywords(question.language.times.without_time(question.in_full))

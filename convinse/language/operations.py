@@ -116,7 +116,7 @@ class OperationWords:
         if (narrowed := self.narrowed.match(question)) is None:
             return None
         condition = question[narrowed.end() :].rstrip(" ?.!")
-        return ("How many ", things, f" {condition}") if narrowed["many"] else ("", last, f" {condition}")
+        return ("How many ", things, f", {condition}") if narrowed["many"] else ("", last, f", {condition}")
 
     def offers(self, question: str) -> bool:
         """Return True if a question names the things to choose from ("X or Y")."""

@@ -112,10 +112,10 @@ class Rewriter:
         parts = self._language.operations.asked_again(question, earlier[-1].question)
         if parts is None:
             return None
-        before, kept, behind = parts
-        return FullQuestion(
-            f"{before}{kept}{behind}?", (Insertion(len(before), len(before) + len(kept), len(earlier) - 1, "question"),)
-        )
+        before, earlier_words, behind = parts
+        end = len(before) + len(earlier_words)
+        insertion = Insertion(len(before), end, len(earlier) - 1, "question")
+        return FullQuestion(f"{before}{earlier_words}{behind}?", (insertion,))
 
     def _complete(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> FullQuestion | None:
         """Return the last question with the words of an ellipsis ("and in 1998?") in it; None if the question is no ellipsis."""

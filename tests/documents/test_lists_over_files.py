@@ -9,6 +9,7 @@ from convinse.heterogeneous_answering.document_tables import document_tables
 from convinse.heterogeneous_answering.question import questions_of
 from convinse.heterogeneous_answering.table_questions import computed_answers
 from convinse.heterogeneous_answering.tables import whole_tables
+from places import ROOT
 
 FOLDERS = cases("lists")
 
@@ -58,3 +59,18 @@ def test_each_member_of_a_list_is_cited_and_the_sentence_says_of_how_much(folder
         assert answer["answer"]["label"] in turn["top_evidences"][place]["evidence_text"]
     assert turn["extent"] == {"rows": 2, "files": 1, "unjudged": 1, "lacking": "Date"}
     assert "R-101 and R-102 (2 rows of 1 file; 1 row without “Date”)" in turn["sentence"]
+
+
+def test_a_conversation_goes_on_with_a_list(tmp_path):
+    update(tmp_path, [ROOT / "examples" / "contracts"], None)
+    questions = [
+        ("Which contracts end before March 2025?", "Contract with Acker and Contract with Dunmore (2 rows of 2 files)"),
+        ("How many invoices are not paid?", "4 (4 rows of 2 files)"),
+        ("only those of Acker", "2 (2 rows of 2 files)"),
+        ("What do they come to together?", "3,000 (2 rows of 2 files)"),
+        ("which ones?", "2404 and 2502 (2 rows of 2 files)"),
+    ]
+    with Pipeline(load_config("config.yml", **settings_over(tmp_path))) as pipeline:
+        session = pipeline.session("kb_text_table_info")
+        for question, said in questions:
+            assert session.ask(question).get("sentence", "").startswith(said), question
