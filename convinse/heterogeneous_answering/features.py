@@ -29,7 +29,7 @@ class Features(NamedTuple):
         read: logarithm of its normalised score by the reader.
         computed: how well it fits the expected type if a computation over tables or facts gives it (1 from a document), else 0.
         fit: logarithm of how well it fits the expected type.
-        score: the best normalised score of its evidences; 1 if it is computed from all rows of a table.
+        score: the best normalised score of its evidences; 1 if it is computed from all rows of documents.
         covered: the largest share of the question's words in one of its evidences; likewise.
         subjects: the largest share of the question's items that one of its evidences names or was retrieved for.
         best: the maximum over its evidences of three factors: the share of the property, header or unit name found in the question,
@@ -154,14 +154,14 @@ class _Measurement:
         places = {role.place for role in roles} or set(candidate.best_places)
         if not roles:
             covered = max((self._covered(place, words) for place in places), default=0.0)
-        is_whole = candidate.computed is not None and candidate.computed.extent is not None
+        # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives
+        computed = float(self._is_computed_from_document(candidate))
+        is_whole = bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences
             covered = 1.0
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(entity_id)
         fit = self._question.fit(entity)
-        # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives
-        computed = float(self._is_computed_from_document(candidate))
         facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
             read=math.log(max(candidate.read, _COMPUTED_READ * computed) + _MIN_READ),

@@ -24,8 +24,13 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     asking = operations.listing.match(text)
     times = question.language.times
-    is_narrowed = bool(bound_words(question)) or times.time(text) is not None or times.seasons(text) is not None
-    asks_for_several = bool(asking or operations.several.search(text) or is_narrowed)
+    asks_for_several = bool(asking or operations.several.search(text))
+    if any(read.is_of_document for read in question.evidences):
+        # "which contract ended in 2024?", "who works in Technics?" may have several answers; of Wikipedia's tables most have one
+        is_narrowed = bool(bound_words(question)) or times.time(text) is not None or times.seasons(text) is not None
+        asks_for_several = asks_for_several or is_narrowed
+    elif not asks_for_several:
+        return []
     if not asks_for_several and question.expected.kind != "person":
         return []
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
