@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import os
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..support.errors import DataError
@@ -19,8 +22,10 @@ if TYPE_CHECKING:
     from ..records.conversation import HistoryPart, RankedAnswer, Turn
     from ..records.evidence import Evidence
 
+LOGGER = logging.getLogger(__name__)
 _ANSWERS, _FURTHER = 5, 5  # answers, and evidences besides theirs, that are shown of a turn
 _LEAST_PROBABLE = 0.01  # of an answer that is shown behind the best one
+_PATH_STARTS = ("./", "../", "/", "~")  # of arguments that name a file, even if there is none
 LEAVING = {"exit", "quit", "/exit", "/quit"}
 
 
@@ -28,8 +33,10 @@ def add(commands: Commands) -> None:
     """Add `ask`."""
     sub = commands.add("ask", _ask, "answer one conversation from the command line", "nothing was written")
     sub.add_argument(
-        "questions", nargs="*", metavar="QUESTION", help="without one: questions from standard input, one a line"
-    )
+        "questions", nargs="*", metavar="PATH|QUESTION",
+        help="files and folders that come first are asked about, as by --over; without a question: questions from "
+        "standard input, one a line",
+    )  # fmt: skip
     add_pipeline(sub)
     sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
     sub.add_argument(
@@ -51,7 +58,11 @@ def _ask(options: argparse.Namespace) -> int:
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
-    questions: Iterable[str] = [check_question(question) for question in options.questions]
+    paths = [] if options.over else list(takewhile(_is_path, options.questions))
+    options.over = options.over or paths
+    questions: Iterable[str] = [check_question(question) for question in options.questions[len(paths) :]]
+    if paths and not questions:
+        LOGGER.info("%s: asked about; the questions are read from standard input, one a line", ", ".join(paths))
     with Pipeline(configured_over(options)) as pipeline:
         session = pipeline.session(sources)
         for question in questions or _asked_on_standard_input(pipeline):
@@ -62,6 +73,10 @@ def _ask(options: argparse.Namespace) -> int:
         if options.json:
             print_json(session.conversation)
     return 0
+
+
+def _is_path(argument: str) -> bool:
+    return argument.startswith(_PATH_STARTS) or os.path.exists(argument)
 
 
 def _asked_on_standard_input(pipeline: Pipeline) -> Iterator[str]:

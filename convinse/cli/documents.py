@@ -56,6 +56,7 @@ def add_over(parser: argparse.ArgumentParser) -> None:
 
 def configured_over(options: argparse.Namespace) -> Config:
     """Return the configuration, over the documents of `--over` if there are any; their index is brought up to date first."""
+    options.over = [*options.over, *getattr(options, "paths", ())]
     if not options.over:
         if options.with_kb:
             raise ConfigError("--with-kb belongs to --over PATH; give that, too")

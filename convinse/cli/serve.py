@@ -68,6 +68,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_service(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("paths", nargs="*", metavar="PATH", help="files and folders to ask about, as by --over")
     add_over(sub)
     add_config(sub)
     sub.add_argument("--sources", metavar="SOURCES", help="of requests that name none (default kb_text_table_info)")
