@@ -76,7 +76,8 @@ def _ask(options: argparse.Namespace) -> int:
 
 
 def _is_path(argument: str) -> bool:
-    return argument.startswith(_PATH_STARTS) or os.path.exists(argument)
+    # a question may be too long for the name of a file, which Path.exists does not take
+    return argument.startswith(_PATH_STARTS) or os.path.exists(argument)  # noqa: PTH110
 
 
 def _asked_on_standard_input(pipeline: Pipeline) -> Iterator[str]:
