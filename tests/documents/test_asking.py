@@ -66,7 +66,7 @@ def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question,
 
 
 @pytest.mark.parametrize(
-    ("paths", "typed", "told"),
+    ("paths", "typed", "shown"),
     [
         (["town"], "", ""),
         (["./town/museum.md"], "", ""),
@@ -75,13 +75,13 @@ def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question,
         (["--over", "town/museum.md", "town"], "", None),  # then all else are questions
     ],
 )
-def test_paths_that_come_first_are_asked_about(town, capsys, monkeypatch, paths, typed, told):
+def test_paths_that_come_first_are_asked_about(town, capsys, monkeypatch, paths, typed, shown):
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     assert main(["ask", *paths, *([] if typed else ["How long is the Aurelia?"]), "--json"]) == 0
     printed = capsys.readouterr()
     *others, turn = json.loads(printed.out)["questions"]
-    assert answer(turn) == "six metres" and len(others) == (told is None)
-    assert (told or "") in printed.err
+    assert answer(turn) == "six metres" and len(others) == (shown is None)
+    assert (shown or "") in printed.err
 
 
 @pytest.mark.parametrize("path", ["./missing", "../missing.md", "/missing/file.txt", "~/missing-folder"])
