@@ -25,7 +25,7 @@ LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
 _MODEL = "snapshot:model"
 _FAULTS_SHOWN = 20
-_MOST_WAITED_FOR = 20_000  # passages that are embedded before a single question is answered: 45 s on two cores
+MOST_WAITED_FOR = 20_000  # passages that are embedded before a single question is answered: 45 s on two cores
 
 
 def add(commands: Commands) -> None:
@@ -63,7 +63,7 @@ def configured_over(options: argparse.Namespace) -> Config:
 
     config, indexed = _config_and_index(options)
     if indexed is not None and (missing := indexed.done.without_vectors):
-        if missing <= _MOST_WAITED_FOR:
+        if missing <= MOST_WAITED_FOR:
             add_vectors(indexed.folder, indexed.embedding, options.quiet)
         else:
             LOGGER.warning(

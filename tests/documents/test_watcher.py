@@ -237,6 +237,21 @@ def test_words_are_asked_first_and_with_all_vectors_it_is_an_index_that_was_buil
     assert states[0] == states[1]
 
 
+@pytest.mark.parametrize(("most", "is_complete"), [(0, False), (2, True)])
+def test_a_single_question_waits_for_the_vectors_of_few_passages(workdir, monkeypatch, capsys, most, is_complete):
+    write("town/bells.md", BELLS)
+    write("town/museum.md", SHIPS)
+    monkeypatch.setattr("convinse.cli.documents.MOST_WAITED_FOR", most)
+    assert main(["ask", "--over", "town", "How many bells has the bell tower of Lindwick?"]) == 0
+    printed = capsys.readouterr()
+    assert "  1. 27 " in printed.out
+    line = "2 passages have no vectors yet, and only their words are searched; convinse index town --output DIR makes"
+    assert (line in printed.err) is not is_complete
+    (folder,) = Path(f"{workdir}.cache").glob("convinse/documents/*")
+    with closing(DocumentIndex(folder)) as index:
+        assert (not index.without_vectors) is is_complete
+
+
 def test_a_watcher_makes_the_vectors_that_are_missing(town):
     write("town/bells.md", BELLS)
     built(words_first=True)
