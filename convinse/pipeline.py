@@ -209,8 +209,22 @@ class Pipeline:
             use_gold_answers: whether earlier turns count with their gold answers.
             until: the last stage to run.
         """
-        if self.resources.renew():  # an index changed: the next question reads the new state
-            self._build_stages()
+        with (
+            self.resources.unchanging() as is_renewed
+        ):  # if an index has changed, the next question reads the new state
+            if is_renewed:
+                self._build_stages()
+            self._answer_turns(turns, histories, sources, report, use_gold_answers, until)
+
+    def _answer_turns(
+        self,
+        turns: Sequence[Turn],
+        histories: Sequence[Sequence[Turn]],
+        sources: Sequence[str],
+        report: StageReport | None,
+        use_gold_answers: bool,
+        until: StageName,
+    ) -> None:
         stages = STAGE_NAMES[: STAGE_NAMES.index(until) + 1]
         is_dialogue = until == "ha" and not use_gold_answers
 

@@ -8,7 +8,8 @@ for one thread at a time. `close` closes the files and the connections; their ow
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -212,11 +213,23 @@ class Resources:
 
         They are closed when the last reference to them goes.
         """
-        sources = [source for name in ("kb", "pages") if (source := self._open.get(name)) is not None]
+        sources = [source for name in ("kb", "pages", "documents") if (source := self._open.get(name)) is not None]
         if not any(source.has_changed for source in sources):
             return False
         self._let_go("pages", "documents", "kb", "row form", *_OF_THE_KB)
         return True
+
+    @contextmanager
+    def unchanging(self) -> Iterator[bool]:
+        """Keep the index of documents as it is while the block runs; yields the result of `renew`, which comes before."""
+        is_renewed = self.renew()
+        while (documents := self.documents) is not None:
+            with documents.unchanging():
+                if not documents.has_changed:  # since `renew`
+                    yield is_renewed
+                    return
+            is_renewed = self.renew()
+        yield is_renewed
 
     def _let_go(self, *names: str) -> None:
         with self._lock:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +24,11 @@ if TYPE_CHECKING:
     from ..records.conversation import HistoryPart, RankedAnswer, Turn
     from ..records.evidence import Evidence
 
+LOGGER = logging.getLogger(__name__)
 _ANSWERS, _FURTHER = 5, 5  # answers, and evidences besides theirs, that are shown of a turn
 _LISTED = 20  # members of a list that are shown
 _LEAST_PROBABLE = 0.01  # of an answer that is shown behind the best one
+_PATH_STARTS = ("./", "../", "/", "~")  # of arguments that name a file, even if there is none
 LEAVING = {"exit", "quit", "/exit", "/quit"}
 
 
@@ -31,8 +36,10 @@ def add(commands: Commands) -> None:
     """Add `ask`."""
     sub = commands.add("ask", _ask, "answer one conversation from the command line", "nothing was written")
     sub.add_argument(
-        "questions", nargs="*", metavar="QUESTION", help="without one: questions from standard input, one a line"
-    )
+        "questions", nargs="*", metavar="PATH|QUESTION",
+        help="files and folders that come first are asked about, as by --over; without a question: questions from "
+        "standard input, one a line",
+    )  # fmt: skip
     add_pipeline(sub)
     sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
     sub.add_argument(
@@ -58,7 +65,11 @@ def _ask(options: argparse.Namespace) -> int:
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
-    questions: Iterable[str] = [check_question(question) for question in options.questions]
+    paths = [] if options.over else list(takewhile(_is_path, options.questions))
+    options.over = options.over or paths
+    questions: Iterable[str] = [check_question(question) for question in options.questions[len(paths) :]]
+    if paths and not questions:
+        LOGGER.info("%s: asked about; the questions are read from standard input, one a line", ", ".join(paths))
     proof = _proof_output(options)
     with Pipeline(configured_over(options)) as pipeline:
         session = pipeline.session(sources)
@@ -92,6 +103,11 @@ def _proof_output(options: argparse.Namespace) -> Path | None:
     path = Path(options.proof).expanduser()
     check_output(path)
     return path
+
+
+def _is_path(argument: str) -> bool:
+    # a question may be too long for the name of a file, which Path.exists does not take
+    return argument.startswith(_PATH_STARTS) or os.path.exists(argument)  # noqa: PTH110
 
 
 def _asked_on_standard_input(pipeline: Pipeline) -> Iterator[str]:

@@ -23,7 +23,7 @@ from .ask import (
     shown_part,
     talk_lines,
 )
-from .documents import configured_over, files_over
+from .documents import files_over, watched_over
 from .tables import console, say
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _chat(options: argparse.Namespace) -> int:
     if options.conversation is not None:
         path = Path(options.conversation)
         conversation = read_records(path)
-    with Pipeline(configured_over(options)) as pipeline:
+    with watched_over(options) as config, Pipeline(config) as pipeline:
         try:
             chat = Chat(pipeline, sources, conversation, path, files_over(options))
         except DataError as error:

@@ -6,9 +6,10 @@ import argparse
 import hashlib
 import logging
 import shlex
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..support.errors import ConfigError
 from .arguments import Commands, configured
@@ -18,18 +19,20 @@ from .tables import print_pairs, print_rows
 if TYPE_CHECKING:
     from ..config import Config
     from ..documents.index import ListedFile, Updated
+    from ..wikipedia.stored_pages import Embedding
 
 LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
 _MODEL = "snapshot:model"
 _FAULTS_SHOWN = 20
+MOST_WAITED_FOR = 20_000  # passages that are embedded before a single question is answered: 45 s on two cores
 
 
 def add(commands: Commands) -> None:
     """Add `index` and `files`."""
     sub = commands.add(
         "index", _index, "files and folders to ask about into an index, which is brought up to date if it exists",
-        "the index is as it was before",
+        "what was read is kept, run the command again to go on",
     )  # fmt: skip
     sub.add_argument("paths", nargs="+", metavar="PATH", help="files and folders")
     sub.add_argument("--output", required=True, metavar="DIR", help="the folder of the index")
@@ -56,21 +59,59 @@ def add_over(parser: argparse.ArgumentParser, text: str = _OVER) -> None:
 
 def configured_over(options: argparse.Namespace) -> Config:
     """Return the configuration, over the documents of `--over` if there are any; their index is brought up to date first."""
+    from ..documents.index import add_vectors
+
+    config, indexed = _config_and_index(options)
+    if indexed is not None and (missing := indexed.done.without_vectors):
+        if missing <= MOST_WAITED_FOR:
+            add_vectors(indexed.folder, indexed.embedding, options.quiet)
+        else:
+            LOGGER.warning(
+                "%s passages have no vectors yet, and only their words are searched; convinse index %s --output DIR makes "
+                "the vectors, then ask --over DIR",
+                f"{missing:,}",
+                shlex.join(options.over),
+            )
+    return config
+
+
+@contextmanager
+def watched_over(options: argparse.Namespace) -> Iterator[Config]:
+    """Yield the configuration as `configured_over`; the files are watched while the block runs, and vectors come meanwhile."""
+    config, indexed = _config_and_index(options)
+    if indexed is None:
+        yield config
+        return
+    from ..documents.watcher import Watcher
+
+    with Watcher(indexed.folder, indexed.paths, indexed.embedding):
+        yield config
+
+
+class _Indexed(NamedTuple):
+    folder: Path
+    paths: list[Path]
+    embedding: Embedding
+    done: Updated
+
+
+def _config_and_index(options: argparse.Namespace) -> tuple[Config, _Indexed | None]:
+    options.over = [*options.over, *getattr(options, "paths", ())]
     if not options.over:
         if options.with_kb:
             raise ConfigError("--with-kb belongs to --over PATH; give that, too")
-        return configured(options)
+        return configured(options), None
     from ..documents.index import settings_over
 
     paths = [Path(path).expanduser() for path in options.over]
-    folder, done = _index_over(paths, configured(options).evs_bi_encoder or _MODEL, options.quiet)
-    if done is not None:
-        _report(done)
-        _tell_left_out(done, options.over)
+    folder, indexed = _index_over(paths, configured(options).evs_bi_encoder or _MODEL, options.quiet)
+    if indexed is not None:
+        _report(indexed.done)
+        _tell_left_out(indexed.done, options.over)
     settings: dict[str, Any] = settings_over(folder)
     if options.with_kb or options.config == _LIVE:
         settings = {"ers_documents": str(folder)}
-    return configured(options, **settings, name=paths[0].resolve().name)
+    return configured(options, **settings, name=paths[0].resolve().name), indexed
 
 
 def files_over(options: argparse.Namespace) -> list[Path]:
@@ -81,10 +122,11 @@ def files_over(options: argparse.Namespace) -> list[Path]:
     return [] if len(paths) == 1 and (paths[0] / FILE).is_file() else paths
 
 
-def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, Updated | None]:
+def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, _Indexed | None]:
     """Return the index of paths, brought up to date in the user's cache, or the folder that is an index itself."""
-    from ..documents.index import FILE
+    from ..documents.index import FILE, update
     from ..support.checksums import users_cache
+    from .wikipedia import embedding_of
 
     if len(paths) == 1 and (paths[0] / FILE).is_file():
         return paths[0], None
@@ -93,7 +135,9 @@ def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, Updat
         raise ConfigError("--over: no cache folder; make an index with convinse index, and name its folder")
     names = "\0".join(str(path.resolve()) for path in paths)
     folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return folder, update_index(folder, paths, model, quiet)
+    embedding = embedding_of(model)
+    done = update(folder, paths, embedding, quiet, words_first=True)
+    return folder, _Indexed(folder, paths, embedding, done)
 
 
 def _tell_left_out(done: Updated, paths: list[str]) -> None:
@@ -127,21 +171,24 @@ def _read(file: ListedFile) -> str:
 def _files(options: argparse.Namespace) -> int:
     from ..documents.index import DocumentIndex
 
-    folder, done = _index_over([Path(path).expanduser() for path in options.paths], _MODEL, options.quiet)
+    folder, indexed = _index_over([Path(path).expanduser() for path in options.paths], _MODEL, options.quiet)
     with closing(DocumentIndex(folder)) as index:
         rows = [(file.name, _read(file), file.fault or file.left_out) for file in index.files()]
     print_rows(None, ("file", "read", "not read"), rows)
-    if done is not None and done.left_out:
-        print_pairs(None, {why: f"{number:,}" for why, number in sorted(done.left_out.items())})
+    if indexed is not None and indexed.done.left_out:
+        print_pairs(None, {why: f"{number:,}" for why, number in sorted(indexed.done.left_out.items())})
     return 0
 
 
 def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:
-    """Make an index, or bring it up to date."""
-    from ..documents.index import update
+    """Make an index, or bring it up to date: the words, then the vectors in parts."""
+    from ..documents.index import add_vectors, update
     from .wikipedia import embedding_of
 
-    return update(folder, paths, embedding_of(model), quiet)
+    embedding = embedding_of(model)
+    done = update(folder, paths, embedding, quiet, words_first=True)
+    add_vectors(folder, embedding, quiet)
+    return done
 
 
 def _index(options: argparse.Namespace) -> int:

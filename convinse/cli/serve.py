@@ -23,7 +23,7 @@ from .arguments import (
     reader_config,
     size,
 )
-from .documents import add_over, configured_over
+from .documents import add_over, watched_over
 
 if TYPE_CHECKING:
     from ..serving.service import ServiceOptions
@@ -68,6 +68,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_service(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("paths", nargs="*", metavar="PATH", help="files and folders to ask about, as by --over")
     add_over(sub)
     add_config(sub)
     sub.add_argument("--sources", metavar="SOURCES", help="of requests that name none (default kb_text_table_info)")
@@ -129,14 +130,13 @@ def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None)
     from ..serving.app import run
 
     service = _service_options(options)
-    config = configured_over(options)
+    with watched_over(options) as config, Pipeline(config) as pipeline:
 
-    def ready(address: str) -> None:
-        print(f"{config.name}: the web page and the API are at {address} (Ctrl-C ends it)", flush=True)
-        if show is not None:
-            show(address)
+        def ready(address: str) -> None:
+            print(f"{config.name}: the web page and the API are at {address} (Ctrl-C ends it)", flush=True)
+            if show is not None:
+                show(address)
 
-    with Pipeline(config) as pipeline:
         run(create_app(pipeline, service), options.host, options.port, ready, has_token=service.token is not None)
     return 0
 
@@ -154,8 +154,11 @@ def _mcp(options: argparse.Namespace) -> int:
     from ..serving.app import run
 
     service = _service_options(options, over_http=options.http is not None)
-    config = configured_over(options)
-    with Pipeline(config) as pipeline, closing(PipelineTools(pipeline, service)) as tools:
+    with (
+        watched_over(options) as config,
+        Pipeline(config) as pipeline,
+        closing(PipelineTools(pipeline, service)) as tools,
+    ):
         if options.http is None:
             serve_stdio(tools)
             return 0

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,14 +49,13 @@ def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
         except OSError as error:
             raise unreadable(requested, error) from None
     for requested, whole in zip(paths, wholes, strict=True):
-        above = _telling_apart(whole, wholes)
-        for path in [whole] if whole.is_file() else _below(whole, left_out):
-            name = path.relative_to(above).as_posix()
-            if reason := _reason_against(path, name):
-                left_out[reason] += 1
+        above = len(os.path.join(_telling_apart(whole, wholes), ""))  # noqa: PTH118 - with a slash at the end
+        for entry in [whole] if whole.is_file() else _below(whole, left_out):
+            found = _found(entry, above)
+            if isinstance(found, FoundFile):
+                files[found.name] = found
             else:
-                state = path.stat()
-                files[name] = FoundFile(path, name, state.st_size, state.st_mtime_ns)
+                left_out[found] += 1
             if len(files) > MOST_DOCUMENTS:
                 raise DataError(f"{requested}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
     return [files[name] for name in sorted(files)], left_out
@@ -86,44 +86,54 @@ def path_of(name: str, requested: Sequence[Path]) -> Path | None:
     return None
 
 
-def _reason_against(path: Path, name: str) -> str:
+def _found(entry: Path | os.DirEntry[str], above: int) -> FoundFile | str:
+    """Return a file to read, named by its path behind `above` letters, or the reason against it."""
+    path = os.fspath(entry)
     try:
-        name.encode()
+        path.encode()
     except UnicodeEncodeError:
         return "whose names are not UTF-8"
     try:
-        if not path.is_file():
+        if not entry.is_file():
             return "that are not files"
-        if reader_of(path.name) is None:
+        if reader_of(entry.name) is None:
             return "of kinds that are not read"
-        if path.suffix == ".json" and format_of(path):  # their quotes would answer in place of the files
+        if entry.name.endswith(".json") and format_of(Path(path)):  # their quotes would answer in place of the files
             return "that are proofs or saved conversations"
-        return "that are too large" if path.stat().st_size > LARGEST_DOCUMENT else ""
+        state = entry.stat()
     except OSError:
         return "that cannot be opened"
+    if state.st_size > LARGEST_DOCUMENT:
+        return "that are too large"
+    return FoundFile(Path(path), path[above:], state.st_size, state.st_mtime_ns)
 
 
-def _below(folder: Path, left_out: Counter[str]) -> Iterator[Path]:
-    ignoring: dict[Path, list[tuple[Path, GitIgnoreSpec]]] = {}
-    for place, folders, names in os.walk(folder, onerror=lambda _: left_out.update(["folders that cannot be opened"])):
-        here = Path(place)
-        specs = list(ignoring.get(here.parent, ()))
-        for name in _IGNORE_FILES:
-            if name in names:
-                lines = (here / name).read_text("utf-8", "replace").splitlines()
-                specs.append((here, GitIgnoreSpec.from_lines(lines)))
-        ignoring[here] = specs
-        for name in list(folders):
-            if name.startswith(".") or (here / name).is_symlink() or _is_ignored(here / name, specs, "/"):
-                folders.remove(name)
-                left_out["folders that are hidden, ignored or links"] += 1
-        folders.sort()
-        for name in sorted(names):
-            if name.startswith(".") or _is_ignored(here / name, specs):
-                left_out["that are hidden or ignored"] += 1
+def _below(folder: Path, left_out: Counter[str]) -> Iterator[os.DirEntry[str]]:
+    waiting: list[tuple[str, list[tuple[Path, GitIgnoreSpec]]]] = [(str(folder), [])]
+    while waiting:
+        place, above = waiting.pop()
+        try:
+            with os.scandir(place) as entries:
+                inside = sorted(entries, key=attrgetter("name"))
+        except OSError:
+            left_out["folders that cannot be opened"] += 1
+            continue
+        specs = above + [
+            (Path(place), GitIgnoreSpec.from_lines(Path(entry.path).read_text("utf-8", "replace").splitlines()))
+            for entry in inside
+            if entry.name in _IGNORE_FILES and not entry.is_dir()
+        ]
+        for entry in inside:
+            is_folder = entry.is_dir()
+            is_left_out = entry.name.startswith(".") or (is_folder and entry.is_symlink())
+            if is_left_out or _is_ignored(entry, specs, "/" if is_folder else ""):
+                kind = "folders that are hidden, ignored or links" if is_folder else "that are hidden or ignored"
+                left_out[kind] += 1
+            elif is_folder:
+                waiting.append((entry.path, specs))
             else:
-                yield here / name
+                yield entry
 
 
-def _is_ignored(path: Path, specs: Iterable[tuple[Path, GitIgnoreSpec]], end: str = "") -> bool:
-    return any(spec.match_file(path.relative_to(folder).as_posix() + end) for folder, spec in specs)
+def _is_ignored(entry: os.DirEntry[str], specs: Iterable[tuple[Path, GitIgnoreSpec]], end: str) -> bool:
+    return any(spec.match_file(Path(entry.path).relative_to(folder).as_posix() + end) for folder, spec in specs)

@@ -7,6 +7,7 @@ import logging
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from ..wikipedia.dump import WikipediaDump
 from ..wikipedia.stored_pages import LAYOUT, SCHEMA, Embedding, changing, pack, put_pages, remove_page, write_meta
 from .evidences import FORMAT, NamedThing, document_evidences, item_id
 from .files import FoundFile, find_files
+from .missing_vectors import WITHOUT_VECTORS, DocumentVectors, bare_documents, embed_documents, store_vectors
 from .names import DocumentNames
 from .readers import read_document
 
@@ -44,7 +46,9 @@ _PAGES_WITH = "FROM head JOIN page ON page.rowid = head.page JOIN file ON file.p
 _PAIR, _DATED = -1, -2  # in place of the number of a table: the name of a pair, a heading with a date
 _MOST_FILES = 2_000  # that are read for one question
 _HEADS = 64  # tables of several files in memory, since several turns ask about them
-_TOGETHER = 512  # evidences that are embedded together
+_TOGETHER = 512  # evidences that are written together
+# evidences whose vectors are stored together, 20 s of work: a killed process loses that, and readers open the index anew each time
+_STORED_TOGETHER = 8192
 RANKER = "snapshot:documents"  # of answers
 
 
@@ -67,6 +71,36 @@ class DocumentIndex(WikipediaDump):
         return DocumentNames(things, self.build_id)
 
     searches_words = True
+
+    def _open(self) -> None:
+        super()._open()
+        self.without_vectors = bare_documents(self._select(WITHOUT_VECTORS)) if self.vectors_of else []
+        if self.without_vectors:  # other results than those with all vectors
+            missing = repr([document.digest for document in self.without_vectors])
+            self.build_id += f" without {hashlib.sha256(missing.encode()).hexdigest()[:16]}"
+
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Read a single state of the index while the block runs: a change waits for its end."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            self._select("value FROM meta LIMIT 1")  # the state is that of the first look
+            yield
+        finally:
+            with suppress(sqlite3.ProgrammingError):  # the block has closed the index
+                self._connection.execute("COMMIT")
+
+    def missing_vectors(self, embedding: Embedding) -> Iterator[list[DocumentVectors]]:
+        """Yield the vectors of documents without them, some documents at a time. Raises `IndexFileError`."""
+        if self.vectors_of != embedding.model:
+            return
+        try:
+            yield from embed_documents(self._connection, self.without_vectors, embedding)
+        except sqlite3.Error as error:
+            raise IndexFileError(f"{self.path}: cannot be read ({one_line(error)}); try again") from None
 
     def rows_alike(self, page: str, table: int) -> list[Row]:
         """See the base class; of the first files by their names."""
@@ -133,6 +167,10 @@ class DocumentIndex(WikipediaDump):
         rows = self._select("sha256 FROM file WHERE name = ?", name)
         return str(rows[0][0]) if rows else ""
 
+    def states(self) -> dict[str, tuple[int, int]]:
+        """Return the size and the time of change (nanoseconds) of each file as it was read."""
+        return {name: (size, modified) for name, size, modified in self._select("name, size, modified FROM file")}
+
     def _select(self, selection: str, *values: object) -> list[Any]:
         try:
             return self._connection.execute(f"SELECT {selection}", values).fetchall()
@@ -161,6 +199,7 @@ class Updated(NamedTuple):
     left_out: Counter[str]
     counts: Counter[str]  # evidences by source, and `pages`
     in_part: int  # files of which something was left out
+    without_vectors: int  # evidences that are found by their words alone, until `add_vectors`
 
 
 def settings_over(folder: Path) -> dict[str, Any]:
@@ -177,26 +216,26 @@ def settings_over(folder: Path) -> dict[str, Any]:
 
 
 def update(
-    folder: Path, paths: Sequence[Path], embedding: Embedding | None, quiet: bool = True, strict: bool = False
+    folder: Path,
+    paths: Sequence[Path],
+    embedding: Embedding | None,
+    quiet: bool = True,
+    strict: bool = False,
+    words_first: bool = False,
 ) -> Updated:
     """Update an index to the files at and below paths: new and changed files are read, missing files are removed.
 
     The update is one transaction: a reader sees the old state or the new one. The same files give the same answers after any
     sequence of updates. With another `embedding` than before all files are read again; if `strict`, a file that cannot be read
-    is an error, and nothing changes.
+    is an error, and nothing changes. With `words_first` new documents are found by their words alone until `add_vectors`.
 
     Raises:
         DataError: a path does not exist, or none of its files can be read.
         OutputError: the index cannot be written, or another process is changing it.
     """
     files, left_out = find_files(paths)
-    with writing_to(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with (
-        changing(folder / FILE, folder) as connection,
-        progress("reading documents", len(files), "files", quiet) as advance,
-    ):
-        done = _Change(connection, embedding, advance).make(files)
+
+    def check(done: Updated) -> None:
         if strict and done.faults:
             raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
         if not done.counts["pages"]:
@@ -206,7 +245,61 @@ def update(
             raise DataError(
                 f"{', '.join(map(str, paths))}: no file can be read ({shown}); name files of text, such as .txt or .md"
             )
+
+    done = update_to(folder, files, embedding, quiet, check, words_first)
     return done._replace(left_out=left_out)
+
+
+def update_to(
+    folder: Path,
+    files: Sequence[FoundFile],
+    embedding: Embedding | None,
+    quiet: bool = True,
+    check: Callable[[Updated], None] = lambda _: None,
+    words_first: bool = True,
+) -> Updated:
+    """Update an index to these files as `update` does; an error of `check` undoes it."""
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with (
+        changing(folder / FILE, folder) as connection,
+        progress("reading documents", len(files), "files", quiet) as advance,
+    ):
+        done = _Change(connection, embedding, advance, words_first).make(files)
+        check(done)
+    return done
+
+
+def add_vectors(
+    folder: Path, embedding: Embedding, quiet: bool = True, is_stopped: Callable[[], bool] = lambda: False
+) -> None:
+    """Make the vectors that `update` with `words_first` left out, in batches that readers see; it goes on where it stopped.
+
+    Raises:
+        IndexFileError: the index cannot be read.
+        OutputError: it cannot be written.
+    """
+    with closing(DocumentIndex(folder)) as index:
+        total = sum(document.evidences for document in index.without_vectors)
+        if not total:
+            return
+        made: list[DocumentVectors] = []
+        with progress("embedding passages", total, "passages", quiet) as advance:
+            for some in index.missing_vectors(embedding):
+                made += some
+                if sum(document.evidences for document, _ in made) >= _STORED_TOGETHER:
+                    _store_all(folder, embedding, made)
+                advance(sum(document.evidences for document, _ in some))
+                if is_stopped():
+                    break
+            _store_all(folder, embedding, made)
+
+
+def _store_all(folder: Path, embedding: Embedding, made: list[DocumentVectors]) -> None:
+    with changing(folder / FILE, folder) as connection:
+        if (embedding.name,) in connection.execute("SELECT value FROM meta WHERE key = 'embeddings'"):
+            store_vectors(connection, made)
+    made.clear()
 
 
 class _File(NamedTuple):
@@ -225,13 +318,20 @@ class _New(NamedTuple):
 
 
 class _Change:
-    def __init__(self, connection: sqlite3.Connection, embedding: Embedding | None, advance: Advance) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, embedding: Embedding | None, advance: Advance, words_first: bool
+    ) -> None:
         self._connection, self._embedding, self._advance = connection, embedding, advance
+        self._words_first = words_first
+        connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten with zeros
+        self._has_removed = False
         self._new: list[_New] = []
         self._faults: dict[str, str] = {}
         self._make_tables()
         rows = connection.execute("SELECT name, page, size, modified, sha256 FROM file")
         self._stored = {name: _File(*rest) for name, *rest in rows}
+        if self._stored:  # readers wait for the end of the transaction only, not while a part of it goes to the disk
+            connection.execute("PRAGMA cache_spill = OFF")
 
     def _make_tables(self) -> None:
         execute = self._connection.execute
@@ -262,6 +362,11 @@ class _Change:
             counted[self._take(file)] += 1
             self._advance()
         self._write()
+        if (
+            self._has_removed
+        ):  # else words of removed documents stay in the parts of the full-text index, marked as gone
+            self._connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+        without_vectors = self._add_vectors()
         total, counts = 0, Counter({"pages": 0})
         for digest, of_file in self._connection.execute("SELECT digest, counts FROM file WHERE digest != ''"):
             total += int(digest, 16)
@@ -272,8 +377,19 @@ class _Change:
             write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
         return Updated(
             counted["added"], counted["changed"], counted["removed"], counted["unchanged"],
-            dict(sorted(self._faults.items())), Counter(), counts, in_part,
+            dict(sorted(self._faults.items())), Counter(), counts, in_part, without_vectors,
         )  # fmt: skip
+
+    def _add_vectors(self) -> int:
+        """Make the missing vectors, unless words come first; return the number of those that are missing then."""
+        if self._embedding is None:
+            return 0
+        documents = bare_documents(self._connection.execute(f"SELECT {WITHOUT_VECTORS}").fetchall())
+        if self._words_first:
+            return sum(document.evidences for document in documents)
+        for made in embed_documents(self._connection, documents, self._embedding):
+            store_vectors(self._connection, made)
+        return 0
 
     def _take(self, file: FoundFile) -> str:
         stored = self._stored.get(file.name)
@@ -300,14 +416,14 @@ class _Change:
         return "added" if stored is None else "changed"
 
     def _write(self) -> None:
-        """Write the new documents, their evidences embedded together."""
+        """Write the new documents without vectors."""
         pages = []
         for new in self._new:
             self._remove(new.file.name)
             item = item_id(new.file.name)
             # the same row after any sequence of updates
             pages.append(pack(item, new.evidences)._replace(row=int(item[1:])))
-        put_pages(self._connection, pages, self._embedding)
+        put_pages(self._connection, pages, None)
         for (file, digest, evidences, named, left_out), page in zip(self._new, pages, strict=True):
             things = (
                 (page.row, entity["id"], msgspec.json.encode([entity["label"], *names])) for entity, names in named
@@ -339,6 +455,7 @@ class _Change:
             return
         if stored.page:
             remove_page(self._connection, item_id(name))
+            self._has_removed = True
             for table in ("named", "head"):
                 self._connection.execute(f"DELETE FROM {table} WHERE page = ?", (stored.page,))
         self._connection.execute("DELETE FROM file WHERE name = ?", (name,))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import PurePosixPath
 
 from ..support.errors import DataError, one_line
 from .asciidoc import read_asciidoc
@@ -54,9 +53,11 @@ PLAIN = frozenset(
 
 def reader_of(name: str) -> Callable[[bytes], ReadDocument] | None:
     """Return the reader of a file by its name; None if its kind is not read."""
-    path = PurePosixPath(name)
-    reader = READERS.get(path.suffix.lower())
-    if reader is None and not name.startswith(".") and (path.suffix == "" or path.stem.lower() in PLAIN):
+    last = name.rpartition("/")[2]  # without pathlib, as it is asked of all files of a folder again and again
+    dot = last.rfind(".")
+    stem, suffix = (last[:dot], last[dot:]) if 0 < dot < len(last) - 1 else (last, "")
+    reader = READERS.get(suffix.lower())
+    if reader is None and not name.startswith(".") and (suffix == "" or stem.lower() in PLAIN):
         return read_text  # which refuses what is not text
     return reader
 

@@ -25,6 +25,7 @@ from .pages import FoundEvidence, Pages
 from .stored_pages import (
     LAYOUT,
     SCHEMA,
+    WAIT,
     Embedding,
     PackedPage,
     evidences_in,
@@ -67,11 +68,11 @@ class WikipediaDump(Pages):
                 )
             path.open("rb").close()  # SQLite's error does not name a missing permission
             if path.with_name(f"{path.name}-journal").exists():  # an interrupted change: SQLite undoes it
-                with closing(sqlite3.connect(path)) as connection:
+                with closing(sqlite3.connect(path, timeout=WAIT)) as connection:
                     connection.execute("SELECT count(*) FROM sqlite_master")
             state = state_of(path)
             address = f"{path.resolve().as_uri()}?mode=ro"
-            self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+            self._connection = sqlite3.connect(address, uri=True, timeout=WAIT, check_same_thread=False)
             weakref.finalize(self, self._connection.close)
             execute = self._connection.execute
             execute("PRAGMA query_only=1")

@@ -1,5 +1,6 @@
 """Questions over a folder of files, from the command line, in a conversation and on the page."""
 
+import io
 import json
 from contextlib import closing
 from operator import itemgetter
@@ -62,6 +63,30 @@ def cited(turn):
 def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question, right, citation):
     (turn,) = printed_answers(capsys, question)
     assert (answer(turn), cited(turn)) == (right, citation) and "abstained" not in turn
+
+
+@pytest.mark.parametrize(
+    ("paths", "typed", "shown"),
+    [
+        (["town"], "", ""),
+        (["./town/museum.md"], "", ""),
+        (["town/library.txt", "town/museum.md"], "", ""),
+        (["town"], "How long is the Aurelia?\n", "town: asked about; the questions are read from standard input"),
+        (["--over", "town/museum.md", "town"], "", None),  # then all else are questions
+    ],
+)
+def test_paths_that_come_first_are_asked_about(town, capsys, monkeypatch, paths, typed, shown):
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert main(["ask", *paths, *([] if typed else ["How long is the Aurelia?"]), "--json"]) == 0
+    printed = capsys.readouterr()
+    *others, turn = json.loads(printed.out)["questions"]
+    assert answer(turn) == "six metres" and len(others) == (shown is None)
+    assert (shown or "") in printed.err
+
+
+@pytest.mark.parametrize("path", ["./missing", "../missing.md", "/missing/file.txt", "~/missing-folder"])
+def test_a_path_that_does_not_exist_is_named(workdir, command_error, path):
+    assert "No such file or directory; check the name" in command_error("ask", path, "How long is the Aurelia?")
 
 
 @pytest.mark.parametrize(
