@@ -114,9 +114,11 @@ class DocumentIndex(WikipediaDump):
         @lru_cache(_HEADS)
         def rows(head: str) -> list[Row]:
             tables = self._select(
-                f"page.id, part {_PAGES_WITH} WHERE head.name = ? ORDER BY file.name, part LIMIT ?", head, _MOST_FILES
+                f"page.id, part {_PAGES_WITH} WHERE head.name = ? ORDER BY file.name, part LIMIT ?",
+                head,
+                _MOST_FILES + 1,
             )
-            return [row for page, table in tables for row in self.table(page, table)]
+            return [row for page, table in _first(tables) for row in self.table(page, table)]
 
         return rows
 
@@ -136,9 +138,11 @@ class DocumentIndex(WikipediaDump):
             places = ", ".join("?" * len(names))
             pages = self._select(
                 f"DISTINCT page.id {_PAGES_WITH} WHERE part = ? AND head.name IN ({places}) ORDER BY file.name LIMIT ?",
-                _PAIR, *names, _MOST_FILES,
+                _PAIR, *names, _MOST_FILES + 1,
             )  # fmt: skip
-            return [evidence for (page,) in pages for evidence in self.get(page) or () if "attribute" in evidence]
+            return [
+                evidence for (page,) in _first(pages) for evidence in self.get(page) or () if "attribute" in evidence
+            ]
 
         return pairs
 
@@ -146,9 +150,9 @@ class DocumentIndex(WikipediaDump):
     def dated_sections(self) -> list[Evidence]:
         """See the base class; of the first files by their names."""
         pages = self._select(
-            f"DISTINCT page.id {_PAGES_WITH} WHERE part = ? ORDER BY file.name LIMIT ?", _DATED, _MOST_FILES
+            f"DISTINCT page.id {_PAGES_WITH} WHERE part = ? ORDER BY file.name LIMIT ?", _DATED, _MOST_FILES + 1
         )
-        return [evidence for (page,) in pages for evidence in _with_dates(self.get(page) or ()).values()]
+        return [evidence for (page,) in _first(pages) for evidence in _with_dates(self.get(page) or ()).values()]
 
     def sizes(self) -> dict[str, int]:
         """See the base class."""
@@ -459,6 +463,12 @@ class _Change:
             for table in ("named", "head"):
                 self._connection.execute(f"DELETE FROM {table} WHERE page = ?", (stored.page,))
         self._connection.execute("DELETE FROM file WHERE name = ?", (name,))
+
+
+def _first(rows: list[Any]) -> list[Any]:
+    if len(rows) > _MOST_FILES:
+        LOGGER.warning("only the first %s files with such rows are listed and counted", f"{_MOST_FILES:,}")
+    return rows[:_MOST_FILES]
 
 
 def _heads(evidences: Sequence[Evidence]) -> Iterator[tuple[int, str]]:
