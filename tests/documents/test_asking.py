@@ -15,6 +15,7 @@ from convinse.cli.chat import Chat
 from convinse.dialogue.examples import examples_of
 from convinse.documents.index import DocumentIndex, update
 from convinse.documents.suggestions import suggested
+from drawn_pdf import locked_pdf, pdf_of
 from written import write
 
 MUSEUM = """# Harbour museum
@@ -117,10 +118,26 @@ def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
 def test_nothing_but_the_files_answers(town, capsys):
     turns = printed_answers(capsys, "Who directed the film Titanic?", "Who wrote requests?")
     assert [turn["abstained"]["reason"] for turn in turns] == [
-        "nothing is known of 'Titanic'",
-        "no evidence has a word of the question",
+        "nothing is known of 'Titanic'; not in your files: 3 read; nearest: town/museum.md, line 3",
+        "no evidence has a word of the question; not in your files: 3 read; nearest: town/tickets.csv, line 4",
     ]
     assert all("citation" in evidence for turn in turns for evidence in turn["top_evidences"])
+
+
+def test_that_an_answer_is_not_there_is_an_answer(town, capsys):
+    write("town/scan.pdf", pdf_of([""]))
+    write("town/locked.pdf", locked_pdf())
+    write("town/photo.png", b"x")
+    write("town/broken.json", "{")
+    (turn,) = printed_answers(capsys, "Who designed the building of the library?")
+    counts = "3 read, 4 skipped (1 locked, 1 of kinds that are not read, 1 scan, 1 that cannot be read)"
+    assert turn["abstained"]["reason"] == f"not in your files: {counts}; nearest: town/library.txt, line 3"
+    assert turn["sentence"] == f"I do not know: {turn['abstained']['reason']}."
+    assert main(["ask", "town", "Who designed the building of the library?", "--quiet"]) == 0
+    assert f"not known: not in your files: {counts}; nearest: town/library.txt, line 3" in capsys.readouterr().out
+    assert main(["ask", "town", "--with-kb", "--json", "--quiet", "Who designed the building of the library?"]) == 0
+    (turn,) = json.loads(capsys.readouterr().out)["questions"]
+    assert "in your files" not in turn.get("abstained", {}).get("reason", "")
 
 
 def test_an_index_is_made_and_updated(town, capsys):
