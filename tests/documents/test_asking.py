@@ -12,6 +12,7 @@ from case_tables import cases, slow_but
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
+from convinse.dialogue.answered_turns import not_in_files
 from convinse.dialogue.examples import examples_of
 from convinse.documents.index import DocumentIndex, update
 from convinse.documents.suggestions import suggested
@@ -72,6 +73,7 @@ def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question,
         (["town"], "", ""),
         (["./town/museum.md"], "", ""),
         (["town/library.txt", "town/museum.md"], "", ""),
+        (["town", "--sources", "text"], "", ""),
         (["town"], "How long is the Aurelia?\n", "town: asked about; the questions are read from standard input"),
         (["--over", "town/museum.md", "town"], "", None),  # then all else are questions
     ],
@@ -129,15 +131,31 @@ def test_that_an_answer_is_not_there_is_an_answer(town, capsys):
     write("town/locked.pdf", locked_pdf())
     write("town/photo.png", b"x")
     write("town/broken.json", "{")
-    (turn,) = printed_answers(capsys, "Who designed the building of the library?")
+    question = "Who directed the film Titanic?"
+    (turn,) = printed_answers(capsys, question)
     counts = "3 read, 4 skipped (1 locked, 1 of kinds that are not read, 1 scan, 1 that cannot be read)"
-    assert turn["abstained"]["reason"] == f"not in your files: {counts}; nearest: town/library.txt, line 3"
-    assert turn["sentence"] == f"I do not know: {turn['abstained']['reason']}."
-    assert main(["ask", "town", "Who designed the building of the library?", "--quiet"]) == 0
-    assert f"not known: not in your files: {counts}; nearest: town/library.txt, line 3" in capsys.readouterr().out
-    assert main(["ask", "town", "--with-kb", "--json", "--quiet", "Who designed the building of the library?"]) == 0
-    (turn,) = json.loads(capsys.readouterr().out)["questions"]
-    assert "in your files" not in turn.get("abstained", {}).get("reason", "")
+    reason = f"nothing is known of 'Titanic'; not in your files: {counts}; nearest: town/museum.md, line 3"
+    assert turn["abstained"] == {"reason": reason} and turn["sentence"] == f"I do not know: {reason}."
+    assert main(["ask", "town", question, "--quiet"]) == 0
+    assert f"not known: {reason}; at best" in capsys.readouterr().out
+    assert main(["ask", "town", "--with-kb", "--json", "--quiet", question]) == 0
+    assert "your files" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("the evidences do not say", "not in your files: 3 read; nearest: town/museum.md, line 3"),
+        ("nothing was found about 'X'", "nothing was found about 'X'; not in your files: 3 read; nearest: town/museum.md, line 3"),
+        ("the evidences disagree: X or Y", None),
+        ("the question seems to be German; only English is understood", None),
+        ("not all could be looked up (no network)", None),
+    ],
+)  # fmt: skip
+def test_an_answer_is_not_there_for_some_reasons(pipeline, reason, text):
+    turn = pipeline.session("text").ask("Who was the first director of the harbour museum?")
+    turn["abstained"] = {"reason": reason}
+    assert not_in_files(turn, pipeline.resources) == text
 
 
 def test_an_index_is_made_and_updated(town, capsys):
