@@ -178,6 +178,13 @@ class Resources:
         return None if path is None else self._opened("documents", lambda: DocumentIndex(resolve(path)))
 
     @property
+    def documents_alone(self) -> DocumentIndex | None:
+        """The index of documents if nothing else is asked."""
+        config = self.config
+        has_others = config.clocq_use_api or config.ers_passage_index or config.ers_wikipedia_dump
+        return None if has_others or config.kb_path != NO_KB else self.documents
+
+    @property
     def pages(self) -> Pages:
         """The pages of `ers_wikipedia_dump`, joined with the `documents` if there are any. Raises `IndexFileError` as `kb` does."""
         return self._opened("pages", self._open_pages)
@@ -216,7 +223,10 @@ class Resources:
         sources = [source for name in ("kb", "pages", "documents") if (source := self._open.get(name)) is not None]
         if not any(source.has_changed for source in sources):
             return False
+        before = self._open.get("documents")
         self._let_go("pages", "documents", "kb", "row form", *_OF_THE_KB)
+        if before is not None and (path := self.config.ers_documents) is not None:
+            self._opened("documents", lambda: DocumentIndex(resolve(path), before))
         return True
 
     @contextmanager

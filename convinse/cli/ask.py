@@ -50,6 +50,8 @@ def add(commands: Commands) -> None:
         "--top", type=positive, metavar="N",
         help="the N best answers, however improbable (default: 5 at most, of 1 %% or more)",
     )  # fmt: skip
+    # argparse leaves the arguments behind an option in the middle, as in: ask PATH --json QUESTION
+    sub.set_defaults(takes_more=True, usage_error=sub.error)
 
 
 def add_pipeline(parser: argparse.ArgumentParser) -> None:
@@ -64,10 +66,13 @@ def _ask(options: argparse.Namespace) -> int:
     from ..records.conversation import check_question
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
+    if any(argument.startswith("-") for argument in options.rest):
+        options.usage_error(f"unrecognized arguments: {' '.join(options.rest)}")
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
-    paths = [] if options.over else list(takewhile(_is_path, options.questions))
+    arguments = [*options.questions, *options.rest]
+    paths = [] if options.over else list(takewhile(_is_path, arguments))
     options.over = options.over or paths
-    questions: Iterable[str] = [check_question(question) for question in options.questions[len(paths) :]]
+    questions: Iterable[str] = [check_question(question) for question in arguments[len(paths) :]]
     if paths and not questions:
         LOGGER.info("%s: asked about; the questions are read from standard input, one a line", ", ".join(paths))
     proof = _proof_output(options)

@@ -59,7 +59,7 @@ def add_over(parser: argparse.ArgumentParser, text: str = _OVER) -> None:
 
 def configured_over(options: argparse.Namespace) -> Config:
     """Return the configuration, over the documents of `--over` if there are any; their index is brought up to date first."""
-    from ..documents.index import add_vectors
+    from ..documents.vectors import add_vectors
 
     config, indexed = _config_and_index(options)
     if indexed is not None and (missing := indexed.done.without_vectors):
@@ -182,7 +182,8 @@ def _files(options: argparse.Namespace) -> int:
 
 def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:
     """Make an index, or bring it up to date: the words, then the vectors in parts."""
-    from ..documents.index import add_vectors, update
+    from ..documents.index import update
+    from ..documents.vectors import add_vectors
     from .wikipedia import embedding_of
 
     embedding = embedding_of(model)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..heterogeneous_answering.abstention import DO_NOT_SAY, MISSING
 from ..heterogeneous_answering.base import HeterogeneousAnswering
 from ..records.conversation import Turn
+from ..records.evidence import shown_citation
 from ..records.replies import Confidence
 from ..resources import Resources
 from .attribution import attribute
@@ -27,10 +29,25 @@ def add_replies(
     if resources.config.attribution:
         attribute(answering, turns, sources)
     for turn, history in zip(turns, histories, strict=True):
+        if "abstained" in turn and (missing := not_in_files(turn, resources)):
+            turn["abstained"]["reason"] = missing
         turn["confidence"] = confidence(turn)
         if (sentence := sentence_of(turn, resources.language)) is not None:
             turn["sentence"] = sentence
         turn["follow_ups"] = follow_ups(turn, history, sources, resources)
+
+
+def not_in_files(turn: Turn, resources: Resources) -> str | None:
+    """Return that a turn's answer is not in the files, with the number of those read and the nearest place.
+
+    None if something else is asked besides, or if it is not for want of an answer that the turn abstains.
+    """
+    index, reason = resources.documents_alone, turn["abstained"]["reason"]
+    if index is None or not reason.startswith(MISSING):
+        return None
+    before = "" if reason == DO_NOT_SAY else f"{reason}; "
+    nearest = next(filter(None, map(shown_citation, turn["top_evidences"])), "")
+    return f"{before}not in your files: {index.coverage()}{f'; nearest: {nearest}' if nearest else ''}"
 
 
 def confidence(turn: Turn) -> Confidence:

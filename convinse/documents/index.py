@@ -7,7 +7,7 @@ import logging
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from ..wikipedia.stored_pages import LAYOUT, SCHEMA, Embedding, changing, pack, 
 from .evidences import FORMAT, NamedThing, document_evidences, item_id
 from .files import FoundFile, find_files
 from .missing_vectors import WITHOUT_VECTORS, DocumentVectors, bare_documents, embed_documents, store_vectors
+from .model import LOCKED, NO_TEXT
 from .names import DocumentNames
 from .readers import read_document
 
@@ -47,19 +48,23 @@ _PAIR, _DATED = -1, -2  # in place of the number of a table: the name of a pair,
 _MOST_FILES = 2_000  # that are read for one question
 _HEADS = 64  # tables of several files in memory, since several turns ask about them
 _TOGETHER = 512  # evidences that are written together
-# evidences whose vectors are stored together, 20 s of work: a killed process loses that, and readers open the index anew each time
-_STORED_TOGETHER = 8192
+_FAULTS = {NO_TEXT: "scans", LOCKED: "locked"}  # other faults: files that cannot be read
 RANKER = "snapshot:documents"  # of answers
 
 
 class DocumentIndex(WikipediaDump):
-    """The evidences of documents by item, and the names in the documents; see `update`."""
+    """The evidences of documents by item, and the names in the documents; see `update`.
 
-    def __init__(self, folder: Path) -> None:
+    The names of the same documents are those of the index `before`, which was open until it got further vectors.
+    """
+
+    def __init__(self, folder: Path, before: DocumentIndex | None = None) -> None:
         path = folder / FILE
         if not path.is_file():
             raise IndexFileError(f"{folder}: no index of documents; make it with convinse index PATH --output {folder}")
         super().__init__(path)
+        if before is not None and before.content_id == self.content_id and "names" in before.__dict__:
+            self.names = before.names
 
     @cached_property
     def names(self) -> DocumentNames:
@@ -68,12 +73,13 @@ class DocumentIndex(WikipediaDump):
         for item, encoded in self._select("item, names FROM named ORDER BY page, rowid"):
             label, *others = msgspec.json.decode(encoded, type=list[str])
             things.append(NamedThing({"id": item, "label": label}, (label, *others)))
-        return DocumentNames(things, self.build_id)
+        return DocumentNames(things, self.content_id)
 
     searches_words = True
 
     def _open(self) -> None:
         super()._open()
+        self.content_id = self.build_id  # of the documents, whichever vectors there are
         self.without_vectors = bare_documents(self._select(WITHOUT_VECTORS)) if self.vectors_of else []
         if self.without_vectors:  # other results than those with all vectors
             missing = repr([document.digest for document in self.without_vectors])
@@ -171,6 +177,25 @@ class DocumentIndex(WikipediaDump):
         rows = self._select("sha256 FROM file WHERE name = ?", name)
         return str(rows[0][0]) if rows else ""
 
+    def coverage(self) -> str:
+        """Say how many files were read, and how many were not, by the reason: `212 read, 3 skipped (2 scans, 1 locked)`."""
+        rows = self._select("fault, left_out != '', count(*) FROM file GROUP BY 1, 2")
+        read, in_part = (sum(count for fault, part, count in rows if not fault and part >= least) for least in (0, 1))
+        skipped: Counter[str] = Counter()
+        for fault, _, count in rows:
+            if fault:
+                skipped[_FAULTS.get(fault, "that cannot be read")] += count
+        for (left_out,) in self._select("value FROM meta WHERE key = 'left_out'"):
+            skipped.update(msgspec.json.decode(left_out, type=dict[str, int]))
+        parts = [f"{read:,} read"]
+        if in_part:
+            parts.append(f"{in_part:,} of them in part")
+        if skipped:
+            named = {"scan" if (reason, count) == ("scans", 1) else reason: count for reason, count in skipped.items()}
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(named.items()))
+            parts.append(f"{skipped.total():,} skipped ({reasons})")
+        return ", ".join(parts)
+
     def states(self) -> dict[str, tuple[int, int]]:
         """Return the size and the time of change (nanoseconds) of each file as it was read."""
         return {name: (size, modified) for name, size, modified in self._select("name, size, modified FROM file")}
@@ -203,7 +228,7 @@ class Updated(NamedTuple):
     left_out: Counter[str]
     counts: Counter[str]  # evidences by source, and `pages`
     in_part: int  # files of which something was left out
-    without_vectors: int  # evidences that are found by their words alone, until `add_vectors`
+    without_vectors: int  # evidences that are found by their words alone, until `vectors.add_vectors`
 
 
 def settings_over(folder: Path) -> dict[str, Any]:
@@ -231,7 +256,7 @@ def update(
 
     The update is one transaction: a reader sees the old state or the new one. The same files give the same answers after any
     sequence of updates. With another `embedding` than before all files are read again; if `strict`, a file that cannot be read
-    is an error, and nothing changes. With `words_first` new documents are found by their words alone until `add_vectors`.
+    is an error, and nothing changes. With `words_first` new documents are found by their words alone until `vectors.add_vectors`.
 
     Raises:
         DataError: a path does not exist, or none of its files can be read.
@@ -250,60 +275,28 @@ def update(
                 f"{', '.join(map(str, paths))}: no file can be read ({shown}); name files of text, such as .txt or .md"
             )
 
-    done = update_to(folder, files, embedding, quiet, check, words_first)
-    return done._replace(left_out=left_out)
+    return update_to(folder, files, left_out, embedding, quiet, check, words_first)
 
 
 def update_to(
     folder: Path,
     files: Sequence[FoundFile],
+    left_out: Counter[str],
     embedding: Embedding | None,
     quiet: bool = True,
     check: Callable[[Updated], None] = lambda _: None,
     words_first: bool = True,
 ) -> Updated:
-    """Update an index to these files as `update` does; an error of `check` undoes it."""
+    """Update an index to these files as `update` does, and note what was left out; an error of `check` undoes it."""
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with (
         changing(folder / FILE, folder) as connection,
         progress("reading documents", len(files), "files", quiet) as advance,
     ):
-        done = _Change(connection, embedding, advance, words_first).make(files)
+        done = _Change(connection, embedding, advance, words_first).make(files, left_out)
         check(done)
     return done
-
-
-def add_vectors(
-    folder: Path, embedding: Embedding, quiet: bool = True, is_stopped: Callable[[], bool] = lambda: False
-) -> None:
-    """Make the vectors that `update` with `words_first` left out, in batches that readers see; it goes on where it stopped.
-
-    Raises:
-        IndexFileError: the index cannot be read.
-        OutputError: it cannot be written.
-    """
-    with closing(DocumentIndex(folder)) as index:
-        total = sum(document.evidences for document in index.without_vectors)
-        if not total:
-            return
-        made: list[DocumentVectors] = []
-        with progress("embedding passages", total, "passages", quiet) as advance:
-            for some in index.missing_vectors(embedding):
-                made += some
-                if sum(document.evidences for document, _ in made) >= _STORED_TOGETHER:
-                    _store_all(folder, embedding, made)
-                advance(sum(document.evidences for document, _ in some))
-                if is_stopped():
-                    break
-            _store_all(folder, embedding, made)
-
-
-def _store_all(folder: Path, embedding: Embedding, made: list[DocumentVectors]) -> None:
-    with changing(folder / FILE, folder) as connection:
-        if (embedding.name,) in connection.execute("SELECT value FROM meta WHERE key = 'embeddings'"):
-            store_vectors(connection, made)
-    made.clear()
 
 
 class _File(NamedTuple):
@@ -357,7 +350,7 @@ class _Change:
             execute(statement)
         execute("INSERT INTO meta VALUES ('documents', ?)", (version,))
 
-    def make(self, files: Sequence[FoundFile]) -> Updated:
+    def make(self, files: Sequence[FoundFile], left_out: Counter[str]) -> Updated:
         counted: Counter[str] = Counter()
         for name in self._stored.keys() - {file.name for file in files}:
             self._remove(name)
@@ -371,6 +364,7 @@ class _Change:
         ):  # else words of removed documents stay in the parts of the full-text index, marked as gone
             self._connection.execute("INSERT INTO words (words) VALUES ('optimize')")
         without_vectors = self._add_vectors()
+        self._note(left_out)
         total, counts = 0, Counter({"pages": 0})
         for digest, of_file in self._connection.execute("SELECT digest, counts FROM file WHERE digest != ''"):
             total += int(digest, 16)
@@ -381,8 +375,16 @@ class _Change:
             write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
         return Updated(
             counted["added"], counted["changed"], counted["removed"], counted["unchanged"],
-            dict(sorted(self._faults.items())), Counter(), counts, in_part, without_vectors,
+            dict(sorted(self._faults.items())), left_out, counts, in_part, without_vectors,
         )  # fmt: skip
+
+    def _note(self, left_out: Counter[str]) -> None:
+        """Store the numbers of files that are not read, but those that were to be passed over."""
+        counts = {reason: number for reason, number in sorted(left_out.items()) if "hidden" not in reason}
+        value = msgspec.json.encode(counts).decode()
+        execute = self._connection.execute
+        if (value,) not in execute("SELECT value FROM meta WHERE key = 'left_out'"):
+            execute("INSERT OR REPLACE INTO meta VALUES ('left_out', ?)", (value,))
 
     def _add_vectors(self) -> int:
         """Make the missing vectors, unless words come first; return the number of those that are missing then."""

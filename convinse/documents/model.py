@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+# faults of files that a person can do something about
+NO_TEXT, LOCKED = "has no text; is it a scan?", "needs a password"
+
 Kind = Literal["text", "item", "quotation", "code", "note"]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..support.errors import DataError
 from ..support.limits import LARGEST_UNPACKED
-from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
+from .model import LOCKED, Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .texts import with_fields
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -32,14 +32,12 @@ def unpacked(data: bytes) -> zipfile.ZipFile:
     """Open a zip file. Raises `DataError` if it needs a password, or its unpacked content is too large."""
     if data.startswith(OLE):
         is_locked = "EncryptedPackage".encode("utf-16-le") in data
-        raise DataError(
-            "needs a password" if is_locked else "is a file of Office before 2007; save it in the new format"
-        )
+        raise DataError(LOCKED if is_locked else "is a file of Office before 2007; save it in the new format")
     packed = zipfile.ZipFile(io.BytesIO(data))
     if sum(part.file_size for part in packed.infolist()) > LARGEST_UNPACKED:
         raise DataError(f"unpacks to more than {LARGEST_UNPACKED // 10**6} MB")
     if any(part.flag_bits & 1 for part in packed.infolist()):
-        raise DataError("needs a password")
+        raise DataError(LOCKED)
     return packed
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..support.errors import DataError, one_line
 from .html import read_html
-from .model import ReadDocument
+from .model import LOCKED, ReadDocument
 from .office import OLE
 from .sheets import SheetReading, document_of_sheets, read_sheets, shown
 from .texts import read_separated
@@ -32,7 +32,7 @@ def read_old_sheets(data: bytes) -> ReadDocument:
             book = xlrd.open_workbook(file_contents=data, formatting_info=True, ragged_rows=True, logfile=log)
     except (xlrd.XLRDError, CompDocError) as error:
         is_locked = "encrypted" in str(error)
-        raise DataError("needs a password" if is_locked else f"is not a workbook ({one_line(error)[:200]})") from None
+        raise DataError(LOCKED if is_locked else f"is not a workbook ({one_line(error)[:200]})") from None
     return document_of_sheets("", [OldSheet(book, sheet) for sheet in book.sheets()])
 
 

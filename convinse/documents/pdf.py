@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..support.errors import DataError
-from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
+from .model import LOCKED, NO_TEXT, Block, Heading, ReadDocument, TableBlock, TextBlock
 from .pdf_layout import MARKER, PageLine, PageWord, Rule, is_leftward, joined, reading_order, starts_item
 
 MOST_PAGES = 5_000  # of a file
@@ -58,7 +58,7 @@ def read_pdf(data: bytes) -> ReadDocument:
             document = pypdfium2.PdfDocument(data)
         except pypdfium2.PdfiumError as error:
             if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
-                raise DataError("needs a password") from None
+                raise DataError(LOCKED) from None
             raise
         with document:
             pages, left_out = _pages(document)
@@ -66,7 +66,7 @@ def read_pdf(data: bytes) -> ReadDocument:
     _leave_out_frames(pages)
     blocks = _blocks(pages)
     if not blocks:
-        raise DataError(f"can be read in no part: {left_out[0]}" if left_out else "has no text; is it a scan?")
+        raise DataError(f"can be read in no part: {left_out[0]}" if left_out else NO_TEXT)
     if empty := sum(not page.columns and not page.aside for page in pages):
         left_out.append(f"{empty} pages without text")
     return ReadDocument("" if title.lower() == "untitled" else title, blocks, left_out)

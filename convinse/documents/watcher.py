@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,8 @@ from pathlib import Path
 from ..support.errors import one_line
 from ..wikipedia.stored_pages import Embedding
 from .files import FoundFile, find_files
-from .index import DocumentIndex, add_vectors, update_to
+from .index import DocumentIndex, update_to
+from .vectors import add_vectors
 
 LOGGER = logging.getLogger(__name__)
 _PAUSE = 0.5  # seconds between two looks; a change is taken at the second look that finds the file the same
@@ -39,6 +41,7 @@ class Watcher:
             self._faults = {(file.name, file.fault) for file in index.files() if file.fault}
             self._has_vectors = not index.without_vectors
         self._files: list[FoundFile] = []  # that are to be indexed
+        self._left_out: Counter[str] = Counter()
         self._before: dict[str, FoundFile] | None = None  # at the last look
         self._next_look = 0.0
         self._reason = ""
@@ -74,7 +77,8 @@ class Watcher:
         """Look at the files; return True if those that are not being written differ from the indexed ones."""
         start = time.monotonic()
         try:
-            found = {file.name: file for file in find_files(self._paths)[0]}
+            files, self._left_out = find_files(self._paths)
+            found = {file.name: file for file in files}
         finally:
             end = time.monotonic()
             self._next_look = end + max(_PAUSE, (end - start) / _SHARE)
@@ -91,7 +95,7 @@ class Watcher:
         return _states(self._files) != self._indexed
 
     def _update(self) -> None:
-        done = update_to(self._folder, self._files, self._embedding)
+        done = update_to(self._folder, self._files, self._left_out, self._embedding)
         self._indexed = _states(self._files)
         self._has_vectors = not done.without_vectors
         faults = set(done.faults.items())

@@ -11,6 +11,11 @@ from .question import Question
 from .ranked_answers import AnswerCandidate
 
 _LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "pl": "Polish"}  # with stop word lists
+# reasons, or their beginnings, that say that the answer stands nowhere
+DO_NOT_SAY = "the evidences do not say"
+_UNKNOWN, _NOT_FOUND = "nothing is known of", "nothing was found about"
+_NO_NAME, _UNRELATED = "no name in the question is known", "no evidence has a word of the question"
+MISSING = (DO_NOT_SAY, _UNKNOWN, _NOT_FOUND, _NO_NAME, _UNRELATED)
 _RIVAL = 0.5  # share of the best answer's probability from which on another answer contradicts it
 _FOREIGN = 2  # stop words of another language, and more than of the expected language
 
@@ -33,16 +38,16 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     if likely >= least and not unknown and not is_unrelated:
         return None
     if unknown:
-        return f"nothing is known of {_listed(unknown)}"
+        return f"{_UNKNOWN} {_listed(unknown)}"
     if not question.evidences:
         names = [entity["label"] for entity in question.about]
-        return f"nothing was found about {_listed(names)}" if names else "no name in the question is known"
+        return f"{_NOT_FOUND} {_listed(names)}" if names else _NO_NAME
     if is_unrelated:
-        return "no evidence has a word of the question"
+        return _UNRELATED
     if others and others[0].score >= _RIVAL * likely and likely + others[0].score >= least:
         first, second = ranked[0].entity["label"], others[0].entity["label"]
         return f"the evidences disagree: {first} or {second}"
-    return "the evidences do not say"
+    return DO_NOT_SAY
 
 
 def note_abstention(turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], least: float) -> None:

@@ -12,9 +12,11 @@ from case_tables import cases, slow_but
 from convinse import Pipeline, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
+from convinse.dialogue.answered_turns import not_in_files
 from convinse.dialogue.examples import examples_of
 from convinse.documents.index import DocumentIndex, update
 from convinse.documents.suggestions import suggested
+from drawn_pdf import locked_pdf, pdf_of
 from written import write
 
 MUSEUM = """# Harbour museum
@@ -71,6 +73,7 @@ def test_a_question_is_answered_from_a_file_and_cites_it(town, capsys, question,
         (["town"], "", ""),
         (["./town/museum.md"], "", ""),
         (["town/library.txt", "town/museum.md"], "", ""),
+        (["town", "--sources", "text"], "", ""),
         (["town"], "How long is the Aurelia?\n", "town: asked about; the questions are read from standard input"),
         (["--over", "town/museum.md", "town"], "", None),  # then all else are questions
     ],
@@ -117,10 +120,42 @@ def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
 def test_nothing_but_the_files_answers(town, capsys):
     turns = printed_answers(capsys, "Who directed the film Titanic?", "Who wrote requests?")
     assert [turn["abstained"]["reason"] for turn in turns] == [
-        "nothing is known of 'Titanic'",
-        "no evidence has a word of the question",
+        "nothing is known of 'Titanic'; not in your files: 3 read; nearest: town/museum.md, line 3",
+        "no evidence has a word of the question; not in your files: 3 read; nearest: town/tickets.csv, line 4",
     ]
     assert all("citation" in evidence for turn in turns for evidence in turn["top_evidences"])
+
+
+def test_that_an_answer_is_not_there_is_an_answer(town, capsys):
+    write("town/scan.pdf", pdf_of([""]))
+    write("town/locked.pdf", locked_pdf())
+    write("town/photo.png", b"x")
+    write("town/broken.json", "{")
+    question = "Who directed the film Titanic?"
+    (turn,) = printed_answers(capsys, question)
+    counts = "3 read, 4 skipped (1 locked, 1 of kinds that are not read, 1 scan, 1 that cannot be read)"
+    reason = f"nothing is known of 'Titanic'; not in your files: {counts}; nearest: town/museum.md, line 3"
+    assert turn["abstained"] == {"reason": reason} and turn["sentence"] == f"I do not know: {reason}."
+    assert main(["ask", "town", question, "--quiet"]) == 0
+    assert f"not known: {reason}; at best" in capsys.readouterr().out
+    assert main(["ask", "town", "--with-kb", "--json", "--quiet", question]) == 0
+    assert "your files" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("the evidences do not say", "not in your files: 3 read; nearest: town/museum.md, line 3"),
+        ("nothing was found about 'X'", "nothing was found about 'X'; not in your files: 3 read; nearest: town/museum.md, line 3"),
+        ("the evidences disagree: X or Y", None),
+        ("the question seems to be German; only English is understood", None),
+        ("not all could be looked up (no network)", None),
+    ],
+)  # fmt: skip
+def test_an_answer_is_not_there_for_some_reasons(pipeline, reason, text):
+    turn = pipeline.session("text").ask("Who was the first director of the harbour museum?")
+    turn["abstained"] = {"reason": reason}
+    assert not_in_files(turn, pipeline.resources) == text
 
 
 def test_an_index_is_made_and_updated(town, capsys):

@@ -14,7 +14,8 @@ import pytest
 
 from convinse import Pipeline, load_config
 from convinse.cli import main
-from convinse.documents.index import FILE, DocumentIndex, add_vectors, update
+from convinse.documents.index import FILE, DocumentIndex, update
+from convinse.documents.vectors import add_vectors
 from convinse.documents.watcher import Watcher
 from convinse.serving.api import create_app
 from convinse.wikipedia.stored_pages import Embedding, search_words
@@ -258,6 +259,21 @@ def test_a_watcher_makes_the_vectors_that_are_missing(town):
     assert found("bells") == (1, 1)
     with watching():
         assert comes(lambda: found("bells") == (1, 2))
+
+
+def test_names_are_read_once_while_vectors_come(town, pipeline):
+    write("town/bells.md", BELLS)
+    built(words_first=True)
+    session, opened = pipeline.session("text"), []
+    for change in (
+        lambda: add_vectors(INDEX, LETTERS),
+        lambda: write("town/bells.md", SHIPS) and built(),
+        lambda: None,
+    ):
+        session.ask(HOW_MANY_SHIPS)
+        opened.append(pipeline.resources.documents.names)
+        change()
+    assert opened[0] is opened[1] is not opened[2]
 
 
 def test_vectors_of_a_document_that_changed_meanwhile_are_not_stored(town):
