@@ -173,12 +173,15 @@ def test_nothing_of_a_removed_file_is_left_in_the_index(town):
 
 def test_a_file_that_is_being_written_stays_as_it_was(town):
     write("town/done.md", BELLS)
+    longest, seen, last = 0.0, 0, time.monotonic()
     with watching():
         for number in range(40):
             with Path("town/museum.md").open("a") as file:
                 file.write(f"\nLine {number} of a file that grows.\n")
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
             time.sleep(0.05)
-            assert found("grows")[0] == 0
+            seen += found("grows")[0]
+        assert not seen or longest > 0.4  # a busy machine let the file rest for as long as between two looks
         assert comes(lambda: found("grows")[0] == 40) and "town/done.md" in indexed()
 
 
