@@ -222,7 +222,7 @@ def test_answers_are_proven_and_asked_again(town, capsys):
     assert opened.startswith(
         'When was the harbour museum opened?: 1987: "The harbour museum in Lindwick was opened in 1987.'
     )
-    assert titanic == "Who directed the film Titanic?: not known: nothing is known of 'Titanic'"
+    assert titanic.startswith("Who directed the film Titanic?: not known: nothing is known of 'Titanic'")
     assert again == [
         "How long is the Aurelia?: still six metres (town/museum.md, Ships, line 7)",
         "When was the harbour museum opened?: was 1987 (town/museum.md, line 3), now 1986 (town/museum.md, line 3)",
