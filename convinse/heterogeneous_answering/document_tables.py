@@ -50,8 +50,9 @@ def document_tables(question: Question) -> list[Table]:
     stated = _stated_values(question)
     condition = _condition(question)
     shared = {fold(name): name for name in reversed(names) if keywords(name) & condition}
+    paired = {key[0] for key in groups}
     for page, value in stated.items():
-        if all(page != key[0] for key in groups):
+        if page not in paired:
             name = next(iter(shared.values())) if len(shared) == 1 else value.name
             groups[page,] = {fold(name): value._replace(name=name)}
     if len(groups) < _MIN_ROWS:

@@ -40,61 +40,106 @@ class Selected(NamedTuple):
 
 def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selected | None:
     """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
-    bounds, keywords = list(_bounds(question)), question.language.properties.keywords
-    words = words.difference(*(keywords(bound.words) for bound in bounds))
-    denial = None if bounds else question.language.yes_no.denial.search(question.in_full)
-    # what is said behind a comma is not denied: "not paid, of Acker"
-    denied = keywords(question.in_full[denial.end() :].partition(",")[0]) & words if denial else frozenset[str]()
-    time = None if bounds else question.language.times.time(question.in_full)
-    if time is not None and table.dated:  # "after 1 March" is no word of a row
-        words &= keywords(question.language.times.without_time(question.in_full))
-    selection = table.selection(words - denied)
-    rows, used = selection.rows, set(selection.matched)
-    if not selection.is_whole or len(bounds) > 1:
+    bounds, keywords, times = list(_bounds(question)), question.language.properties.keywords, question.language.times
+    if len(bounds) > 1:
         return None
-    unjudged, lacking = 0, ""
-    for bound in bounds:
-        compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
-        named = table.measures(with_measures(words | keywords(bound.words) | compared, question))
-        alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
-        if any(sign in bound.words for sign in CURRENCY):
-            alike = [column for column in table.amounts if column.has_currency]
-        measures = next((columns for columns in (named, alike, table.amounts) if len(columns) == 1), [])
-        if not measures:
+    words = words.difference(*(keywords(bound.words) for bound in bounds))
+    denied = frozenset[str]() if bounds else _denied(question) & words
+    time = None if bounds else times.time(question.in_full)
+    if time is not None and table.dated:  # "after 1 March" is no word of a row
+        words &= keywords(times.without_time(question.in_full))
+    selection = table.selection(words - denied)
+    if not selection.is_whole:
+        return None
+    selected = Selected(selection.rows, selection.matched)
+    if bounds:
+        measure = _measure(question, table, bounds[0], words)
+        if measure is None:
             return None
-        unjudged, lacking = sum(measures[0].amount(row) is None for row in rows), measures[0].header
-        rows = [row for row in rows if bound.admits(row, measures[0])]
-        used |= keywords(bound.words) | measures[0].keywords
-    if time is not None:
-        dated = table.dated_by(words)
-        unjudged, lacking = sum(_is_undated(row, dated) for row in rows), dated[0].header if dated else ""
-        rows = _within(table, rows, time, words)
-        used |= keywords(question.in_full) - keywords(question.language.times.without_time(question.in_full))
-        used |= frozenset().union(*(column.keywords for column in dated))
-    unmatched = words - selection.matched - table.headers
-    if time is None and table.dated and (is_in_season := question.language.times.seasons(question.in_full)):
-        names = unmatched & keywords(" ".join([*calendar.month_name, *calendar.day_name]))
-        dated = table.dated_by(words)
-        if names:  # else the rows say it in words
-            unjudged, lacking = sum(_is_undated(row, dated) for row in rows), dated[0].header
-            rows = [row for row in rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
-            used |= names
-    # "not paid" asks for the rows with "no" below "Paid", "not in the North" for those without the word, "paid" for those with "yes"
+        selected = _within_bound(question, selected, bounds[0], measure)
+    elif time is not None:
+        selected = _within_time(question, table, selected, time, words)
+    else:
+        selected = _in_season(question, table, selected, words - selection.matched - table.headers)
+    # "not paid" asks for the rows with "no" below "Paid", "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
-    for column in stated[:1]:
-        is_denied = bool(column.keywords & denied)
-        meanings = {row: _is_yes(cell["text"], question) for row in rows if (cell := column.cells[row]) is not None}
-        unjudged, lacking = unjudged + sum(meanings.get(row) is None for row in rows), column.header
-        rows = [row for row in rows if meanings.get(row) is (not is_denied)]
-        used |= column.keywords
-        denied -= column.keywords
-    if denied:
-        without = table.selection(denied)
-        if not without.matched or not without.is_whole:
-            return None
-        rows = [row for row in rows if row not in without.rows]
-        used |= without.matched
-    return Selected(rows, frozenset(used), unjudged, lacking)
+    if stated:
+        selected = _said(question, selected, stated[0], is_denied=bool(stated[0].keywords & denied))
+        denied -= stated[0].keywords
+    return _without(table, selected, denied) if denied else selected
+
+
+def _denied(question: Question) -> frozenset[str]:
+    """Return the keywords behind "not", up to a comma: "not paid, of Acker"."""
+    denial = question.language.yes_no.denial.search(question.in_full)
+    behind = question.in_full[denial.end() :].partition(",")[0] if denial else ""
+    return question.language.properties.keywords(behind)
+
+
+def _measure(question: Question, table: Table, bound: _Bound, words: frozenset[str]) -> Column | None:
+    """Return the column that a bound is of: the one that the question names, that of its unit or currency, or the only one."""
+    keywords = question.language.properties.keywords(bound.words)
+    compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
+    named = table.measures(with_measures(words | keywords | compared, question))
+    alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
+    if any(sign in bound.words for sign in CURRENCY):
+        alike = [column for column in table.amounts if column.has_currency]
+    return next((columns[0] for columns in (named, alike, table.amounts) if len(columns) == 1), None)
+
+
+def _within_bound(question: Question, selected: Selected, bound: _Bound, measure: Column) -> Selected:
+    unjudged = sum(measure.amount(row) is None for row in selected.rows)
+    rows = [row for row in selected.rows if bound.admits(row, measure)]
+    used = selected.used | question.language.properties.keywords(bound.words) | measure.keywords
+    return Selected(rows, used, unjudged, measure.header)
+
+
+def _within_time(
+    question: Question, table: Table, selected: Selected, time: AskedTime, words: AbstractSet[str]
+) -> Selected:
+    keywords, dated = question.language.properties.keywords, table.dated_by(words)
+    unjudged = sum(_is_undated(row, dated) for row in selected.rows)
+    within = {*table.within(time, words)}
+    said = keywords(question.in_full) - keywords(question.language.times.without_time(question.in_full))
+    used = selected.used.union(said, *(column.keywords for column in dated))
+    rows = [row for row in selected.rows if row in within]
+    return Selected(rows, used, unjudged, dated[0].header if dated else "")
+
+
+def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected:
+    """Keep the rows with a day in the months or on the weekdays that a question names, if no row has the word for it."""
+    is_in_season = question.language.times.seasons(question.in_full) if table.dated else None
+    names = words & question.language.properties.keywords(" ".join([*calendar.month_name, *calendar.day_name]))
+    if is_in_season is None or not names:
+        return selected
+    dated = table.dated_by(words)
+    unjudged = sum(_is_undated(row, dated) for row in selected.rows)
+    rows = [row for row in selected.rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
+    return Selected(rows, selected.used | names, unjudged, dated[0].header)
+
+
+def _is_undated(row: int, dated: Sequence[Column]) -> bool:
+    return all(column.amount(row) is None for column in dated)
+
+
+def _said(question: Question, selected: Selected, column: Column, is_denied: bool) -> Selected:
+    """Keep the rows with yes in a column, or with no."""
+    meanings = {
+        row: _is_yes(cell["text"], question) for row in selected.rows if (cell := column.cells[row]) is not None
+    }
+    unjudged = selected.unjudged + sum(meanings.get(row) is None for row in selected.rows)
+    rows = [row for row in selected.rows if meanings.get(row) is (not is_denied)]
+    return Selected(rows, selected.used | column.keywords, unjudged, column.header)
+
+
+def _without(table: Table, selected: Selected, words: frozenset[str]) -> Selected | None:
+    """Keep the rows that do not have some words; None if no row has them."""
+    denied = table.selection(words)
+    if not denied.matched or not denied.is_whole:
+        return None
+    left_out = {*denied.rows}
+    rows = [row for row in selected.rows if row not in left_out]
+    return selected._replace(rows=rows, used=selected.used | denied.matched)
 
 
 def _says_yes_or_no(column: Column, question: Question) -> bool:
@@ -105,15 +150,6 @@ def _says_yes_or_no(column: Column, question: Question) -> bool:
 def _is_yes(text: str, question: Question) -> bool | None:
     operations, word = question.language.operations, fold(text)
     return True if word in operations.affirming else False if word in operations.refusing else None
-
-
-def _within(table: Table, rows: Sequence[int], time: AskedTime, words: AbstractSet[str]) -> list[int]:
-    within = table.within(time, words)
-    return [row for row in rows if row in within]
-
-
-def _is_undated(row: int, dated: Sequence[Column]) -> bool:
-    return all(column.amount(row) is None for column in dated)
 
 
 def with_measures(words: frozenset[str], question: Question) -> frozenset[str]:
