@@ -101,10 +101,7 @@ def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
         )
         rows.append(Row(caption="", section="", cells=cells, page=page, table=-1, number=number))
     pairs = [[value.evidence for value in values.values()] for values in groups.values()]
-    found = {evidence.evidence["evidence_text"]: place for place, evidence in enumerate(question.evidences)}
-    firsts = (evidences[0]["evidence_text"] for evidences in pairs)
-    places = {row: found[text] for row, text in enumerate(firsts) if text in found}
-    return table_of(question, rows, places, pairs)
+    return table_of(question, rows, {}, pairs).among(question.evidences)
 
 
 def _condition(question: Question) -> frozenset[str]:

@@ -22,7 +22,7 @@ from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .reader import read_answers
 from .table_questions import computed_answers
-from .tables import head_keywords, whole_tables
+from .tables import Table, head_keywords, whole_tables
 from .yes_no import Verdict, yes_or_no
 
 if TYPE_CHECKING:
@@ -52,13 +52,19 @@ class EntityVoting(HeterogeneousAnswering):
         questions = questions_of(turns, self.resources)
         read = iter(self.read([question for question in questions if question.expected.kind != "yesno"]))
         results = []
+        tables: dict[
+            str, list[Table]
+        ] = {}  # of documents, by the question: attribution asks it again with fewer evidences
         for turn, question in zip(turns, questions, strict=True):
             if question.expected.kind == "yesno":
                 verdict = self.decide(question)
                 ranked = verdict.candidates(self.ranker.yes(verdict.features))
                 results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
-                measured = self.measure(question, next(read))
+                if question.in_full not in tables:
+                    tables[question.in_full] = document_tables(question)
+                of_documents = [table.among(question.evidences) for table in tables[question.in_full]]
+                measured = self.measure(question, next(read), of_documents)
                 ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
                 question, ranked = cite_list(turn, question, measured.candidates, ranked)
                 results.append(self.finish(turn, question, ranked, is_covered=True))
@@ -78,8 +84,10 @@ class EntityVoting(HeterogeneousAnswering):
         """Yield the spans that a reader marks in the evidences of questions: none."""
         return ([] for _ in questions)
 
-    def measure(self, question: Question, spans: Sequence[AnswerSpan]) -> Measured:
-        """Return the candidates of a question with their features."""
+    def measure(
+        self, question: Question, spans: Sequence[AnswerSpan], of_documents: Sequence[Table] | None = None
+    ) -> Measured:
+        """Return the candidates of a question with their features; `of_documents` are its `document_tables` if they are known."""
 
         head, keywords = head_keywords(question), question.language.properties.keywords
 
@@ -89,6 +97,8 @@ class EntityVoting(HeterogeneousAnswering):
             return question.fit(question.as_asked(number_in_words(entity, question.language))) or _MIN_FIT
 
         read = read_answers(spans, question.evidences, question.shares, fit)
-        tables = [*whole_tables(question), *document_tables(question)]
+        if of_documents is None:
+            of_documents = document_tables(question)
+        tables = [*whole_tables(question), *of_documents]
         candidates = find_candidates(question, read, computed_answers(question, tables), tables)
         return measure(question, candidates, max((span.probability for span in spans), default=0.0))

@@ -7,12 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from ..language.operations import OperationWords
 from ..language.property_names import PropertyLabel, PropertyWords
+from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.evidence import Cell, Entity, Evidence, Row
 from ..records.literals import is_date, is_number
@@ -248,6 +250,14 @@ class Table:
             for row in range(len(self.rows))
         ]
         return [row for row, period in enumerate(periods) if period is not None and time.admits(period)]
+
+    def among(self, evidences: Sequence[ReadEvidence]) -> Table:
+        """Return the table of pairs with the places of other evidences; what was read of its cells is shared."""
+        found = {read.evidence["evidence_text"]: place for place, read in enumerate(evidences)}
+        firsts = (pairs[0]["evidence_text"] for pairs in self.pairs)
+        table = copy(self)  # with its cached properties
+        object.__setattr__(table, "places", {row: found[text] for row, text in enumerate(firsts) if text in found})
+        return table
 
     def evidence_places(self, rows: Sequence[int]) -> tuple[int, ...]:
         """Return the places of the evidences of these rows, or else of all evidences of the table."""
