@@ -9,9 +9,10 @@ from ..language.language import Language
 from ..language.sentence_templates import SentenceTemplates
 from ..language.text import fold, listed
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity
+from ..records.evidence import Entity, passage_start
 from ..records.literals import is_date, is_number
 
+_LONGEST_PASSAGE = 200  # characters
 _MOST_NAMED = 10  # members of a list in a sentence
 _BEFORE = re.compile(r"(the(?: [a-z]+)?) ", re.IGNORECASE)  # before a name: "the", "the film"
 _DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d+")
@@ -27,6 +28,8 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
         return "I do not know: nothing was found."
     if "extent" in turn:
         return f"{_counted(turn)}{_citations(turn)}."
+    if answers[0]["answer"]["id"] in ("Yes", "No") and (passage := _passage(turn)):
+        return f"{answers[0]['answer']['label'].capitalize()}: “{passage}”{_citations(turn)}."
     items = _cited_items(turn)
     answer = _answer_forms([ranked for ranked in answers if ranked.get("list")] or answers[:1], language.sentences)
     for sentence, words in language.sentences.matching(turn.get("resolved_question", turn["question"])):
@@ -40,6 +43,17 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
             continue
         return f"{text[:1].upper()}{text[1:]}{_citations(turn)}."
     return None
+
+
+def _passage(turn: Turn) -> str:
+    """Return the words of the file that the best answer rests on; empty if that is no text of a file."""
+    places = turn["pred_answers"][0].get("evidences")
+    evidence = turn["top_evidences"][places[0]] if places else None
+    if evidence is None or "citation" not in evidence or evidence["source"] != "text":
+        return ""
+    title = evidence["wikidata_entities"][0]["label"] if evidence["wikidata_entities"] else ""
+    words = evidence["evidence_text"][passage_start(evidence, title) :]
+    return words if len(words) <= _LONGEST_PASSAGE else f"{words[: _LONGEST_PASSAGE - 1]}…"
 
 
 def _counted(turn: Turn) -> str:

@@ -34,8 +34,10 @@ _Values = dict[str, _Value]  # of a document or section, by the folded name
 def document_tables(question: Question) -> list[Table]:
     """Return the table of the documents, or sections, that have a pair whose name the question has, or a sentence that says the same.
 
-    Its first column has their titles.
+    Its first column has their titles. Without an evidence of a file no index is opened.
     """
+    if not any(read.is_of_document for read in question.evidences):
+        return []
     keywords, pages = question.language.properties.keywords, question.pages
     words = with_measures(keywords(question.in_full), question)
     names = [name for name in pages.pair_names if keywords(name) & words]

@@ -281,3 +281,11 @@ def test_files_are_listed_and_what_is_left_out_is_said_in_one_line(town, capsys)
     assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
     expected = "3 files are read; not read: 1 that cannot be read, 1 of kinds that are not read (convinse files town lists them)"
     assert expected in capsys.readouterr().err.splitlines()
+
+
+def test_yes_and_no_are_said_with_the_words_of_the_file(town, capsys):
+    assert main(["ask", "town", "Is the public library of Lindwick open on Sundays?", "--quiet"]) == 0
+    assert (
+        "Yes: “The public library of Lindwick lends 40,000 books a year and is open on Sundays.” [1]."
+        in capsys.readouterr().out
+    )
