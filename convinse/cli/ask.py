@@ -28,7 +28,7 @@ LOGGER = logging.getLogger(__name__)
 _ANSWERS, _FURTHER = 5, 5  # answers, and evidences besides theirs, that are shown of a turn
 _LISTED = 20  # members of a list that are shown
 _LEAST_PROBABLE = 0.01  # of an answer that is shown behind the best one
-_PATH_STARTS = ("./", "../", "/", "~")  # of arguments that name a file, even if there is none
+_PATH_STARTS = ("./", "../", "/", "~")  # an argument that begins so is a path, even of a missing file
 LEAVING = {"exit", "quit", "/exit", "/quit"}
 
 

@@ -32,7 +32,9 @@ _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
 _CODE = re.compile(
     r"[;{}]\s*$|^\s*(def|class|if|for|while|return|import|from)\b|^\s*(\$ |>>>|#|//|<)|[\w)\]]\(.*\)\s*$|\w\s?[-+*]?=\s?\S"
 )
-_DATED_TITLE = re.compile(r"(?:\w\S* ){1,4}\(?\d{4}-\d\d-\d\d\)?")  # 5.4.1 (2023-01-11)
+_DATED_TITLE = re.compile(
+    r"(?:\w\S* ){0,3}[^\Wa-z_]\S* \(?\d{4}-\d\d-\d\d\)?"
+)  # 5.4.1 (2023-01-11); not "paid on 2023-01-11"
 _HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
 
 
@@ -284,7 +286,10 @@ def read_separated(data: bytes) -> ReadDocument:
         return ReadDocument("", [])
     if caption and text[start:].lstrip().startswith("#"):  # comments between rows, too
         table = [row for row in table if not row.cells or len(row.cells) > 1 or not row.cells[0].startswith("#")]
-    if table[0].cells[0].startswith("#"):  # the names of columns as a comment
+    is_comment = re.match(r"#\s*[^\W\d]", table[0].cells[0]) and not any(
+        row.cells[:1] and row.cells[0].startswith("#") for row in table[1:]
+    )
+    if is_comment:  # the names of columns; "#1" is a value
         table[0].cells[0] = table[0].cells[0].lstrip("# ")
     if len(caption) <= _LONGEST_CAPTION:
         return _table(table, number, caption)

@@ -27,7 +27,7 @@ class Computed(NamedTuple):
 
     Attributes:
         rivals: the places of evidences with other values of the same property, which are not the answer.
-        members: all answers of a list, each with the evidences of its rows; `entity` is the first of them.
+        members: all answers of a list, each with the evidence of its row; `entity` is the first of them.
         extent: how many rows a list, a count or a sum is of.
     """
 
@@ -35,7 +35,7 @@ class Computed(NamedTuple):
     operation: str
     places: tuple[int, ...]
     rivals: frozenset[int] = frozenset()
-    members: tuple[tuple[Entity, tuple[Evidence, ...]], ...] = ()
+    members: tuple[tuple[Entity, Evidence | None], ...] = ()
     extent: Extent | None = None
 
 

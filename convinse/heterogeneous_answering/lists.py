@@ -13,7 +13,9 @@ from .candidates import EntityCandidate
 from .question import Question
 from .ranked_answers import AnswerCandidate
 
-_MOST_CITED = 100  # further evidences of a turn for the members of a list
+_MOST_CITED = (
+    100  # further evidences of a turn for the members of a list: a page shows no more, and a turn stays below 100 kB
+)
 _CUT = 0.05  # of the best answer's probability: a less probable value of the same property is not listed
 
 
@@ -22,7 +24,8 @@ def with_list(
 ) -> list[AnswerCandidate]:
     """Return ranked answers; if the question asks for several, the listed answers are marked and come first.
 
-    A list that a computation gives is one answer, whose members are as probable as all of them together. Else listed answers have the same role as the best answer: values of the same property of the same item, cells of the same column.
+    A list that a computation gives is one answer, whose members are as probable as all of them together. Other listed answers have
+    the same role as the best answer: values of the same property of the same item, cells of the same column.
     Earlier answers are left out if the question excludes them ("Who else?").
     """
     words = question.language.operations
@@ -45,9 +48,10 @@ def with_list(
 
 def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """Return ranked answers behind the members of a computed list; empty if another answer is more probable, or without a list."""
-    lists = [candidate for candidate in candidates if candidate.computed and candidate.computed.members]
-    for candidate in lists:
-        members = {entity["id"]: entity for entity, _ in candidate.computed.members} if candidate.computed else {}
+    for candidate in candidates:
+        if candidate.computed is None or not candidate.computed.members:
+            continue
+        members = {entity["id"]: entity for entity, _ in candidate.computed.members}
         score = min(1.0, sum(answer.score for answer in ranked if answer.entity["id"] in members))
         rest = [answer for answer in ranked if answer.entity["id"] not in members]
         if not rest or score >= rest[0].score:
@@ -76,13 +80,13 @@ def cite_list(
     places = {read.evidence["evidence_text"]: place for place, read in enumerate(question.evidences)}
     further: list[Evidence] = []
     cited: dict[str, tuple[int, ...]] = {}
-    for entity, evidences in first.members:
-        for evidence in evidences:
-            if evidence["evidence_text"] not in places and len(further) < _MOST_CITED:
-                places[evidence["evidence_text"]] = len(question.evidences) + len(further)
-                further.append(with_score(evidence, 0.0))
-        found = [places[text] for evidence in evidences if (text := evidence["evidence_text"]) in places]
-        cited[entity["id"]] = (*cited.get(entity["id"], ()), *found)
+    for entity, evidence in first.members:
+        text = "" if evidence is None else evidence["evidence_text"]
+        if evidence is not None and text not in places and len(further) < _MOST_CITED:
+            places[text] = len(question.evidences) + len(further)
+            further.append(with_score(evidence, 0.0))
+        if text in places:
+            cited[entity["id"]] = (places[text],)
     turn["top_evidences"] = [*turn["top_evidences"], *further]
     read = [ReadEvidence(structured(evidence), question.language) for evidence in further]
     answers = [

@@ -18,7 +18,7 @@ from .question import Question
 from .tables import Column, Table
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
-_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "entry": 1, "list": 1, "sum": 0}
+_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
 
 

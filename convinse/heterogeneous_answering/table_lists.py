@@ -10,9 +10,9 @@ from ..records.evidence import Cell, Entity
 from .candidates import Computed
 from .question import Question
 from .selections import Selected, best_explained, bound_words, content_words, extent_of, relates_rows
-from .tables import Column, Table, cell_answers, evidences_of_row, head_keywords
+from .tables import Column, Table, cell_answers, evidence_of_row, head_keywords
 
-_MOST_MEMBERS = 1_000  # of a list
+_MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
 _NOUN_WORDS = 3  # behind "list all"
 
 
@@ -55,9 +55,7 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         if distinct:
             listed = [*reversed(distinct.values())]
-            members = tuple(
-                (entity, evidences_of_row(table, row, question)[:1]) for row, entity in listed[:_MOST_MEMBERS]
-            )
+            members = tuple((entity, evidence_of_row(table, row, question)) for row, entity in listed[:_MOST_MEMBERS])
             places = table.evidence_places([row for row, _ in listed])
             return [Computed(listed[0][1], "list", places, members=members, extent=extent_of(table, selected))]
     return []

@@ -8,12 +8,13 @@
 | `difference` | "How many more pupils has Ashdown than Birk?" | the difference of two amounts |
 | `sum` | "What do the lamps cost together?" | the sum of a column over the rows that the question selects |
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
+| `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation has no result if rows, facts or values that it needs are missing, if values are equal, or if the question has words
 that it does not explain. Rows that sum up others are left out. Of the training questions of WikiTableQuestions `cell` answers 4 %,
-nine of ten of them rightly, and the others but `sum` eight, seven (`count`) or six of ten (`order`).
+nine of ten of them rightly, and the others but `sum` eight, seven (`count`) or six of ten (`order`, and `list` with all its members and no other).
 """
 
 from __future__ import annotations

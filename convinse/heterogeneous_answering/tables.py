@@ -265,18 +265,14 @@ class Table:
         return places or tuple(sorted(self.places.values()))
 
 
-def evidences_of_row(table: Table, row: int, question: Question) -> tuple[Evidence, ...]:
-    """Return the evidences of a row: its parts, or its pairs of names and values."""
+def evidence_of_row(table: Table, row: int, question: Question) -> Evidence | None:
+    """Return the first evidence of a row: of its parts, or of its pairs of names and values; None if its page has none."""
     if table.pairs:
-        return (*table.pairs[row],)
+        return table.pairs[row][0]
     place = table.rows[row]
     key = place["table"], place["number"]
-    evidences = question.pages.get(place["page"]) or ()
-    return tuple(
-        evidence
-        for evidence in evidences
-        if "row" in evidence and (evidence["row"]["table"], evidence["row"]["number"]) == key
-    )
+    rows = (evidence for evidence in question.pages.get(place["page"]) or () if "row" in evidence)
+    return next((each for each in rows if (each["row"]["table"], each["row"]["number"]) == key), None)
 
 
 def whole_tables(question: Question) -> list[Table]:
