@@ -13,6 +13,7 @@ from typing import Any, Literal
 from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
+from .dialogue.steps import take_steps
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer
@@ -36,6 +37,7 @@ STAGES: dict[StageName, type[Stage]] = {
     "ha": HeterogeneousAnswering,
 }
 STAGE_NAMES: list[StageName] = list(STAGES)
+_DEPTH = 2  # questions inside each other: "the wife of the actor who played McNulty"
 
 
 class Pipeline:
@@ -248,6 +250,7 @@ class Pipeline:
         sources: Sequence[str],
         use_gold_answers: bool,
         report: StageReport | None = None,
+        depth: int = _DEPTH,
     ) -> None:
         for stage in stages:
             start = time.perf_counter()
@@ -263,8 +266,19 @@ class Pipeline:
             else:
                 answer(self.ha, turns, sources, self.config.ha_max_answers)
             self.seconds[stage] += time.perf_counter() - start
-            if report is not None:
+            if report is not None and stage != "ha":
                 report(stage)
+        if depth and {"ers", "ha"}.issubset(stages):
+            take_steps(
+                turns, self.config.ha_abstain_below, partial(self._answer_inner, sources=sources, depth=depth - 1)
+            )
+        if report is not None and "ha" in stages:
+            report("ha")
+
+    def _answer_inner(self, turns: Sequence[Turn], sources: Sequence[str], depth: int) -> None:
+        """Answer questions that are parts of others, without a history."""
+        if turns:
+            self._run_stages(STAGE_NAMES, turns, [[]] * len(turns), sources, False, depth=depth)
 
     def store_cache(self) -> None:
         """Let the stages write their caches."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,15 +11,14 @@ from ..records.conversation import Turn
 from ..records.evidence import Entity, unique_entities
 from ..records.replies import Meaning
 from ..resources import Resources
-from .clarification import is_of_class, with_topic
+from .clarification import is_of_class
 
-_WORD = re.compile(r"[^\W\d_]+")
 _LIKELY = 0.1  # score of a candidate whose name may have other meanings
 _LONGEST = 6  # words of a correction; longer texts are new questions
 
 
 class Corrected(NamedTuple):
-    """A question to ask instead of an earlier question.
+    """A question to ask instead of an earlier question, or the words that replace some of it.
 
     `replaces` is False for a question that goes on with the conversation; `missing` has the words of an unknown meaning.
     """
@@ -34,34 +32,23 @@ class Corrected(NamedTuple):
 def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
     """Return the question that an utterance asks, which corrects the `last` turn."""
     language = resources.language
-    text = language.talk.taking_back.sub("", utterance.strip())
-    text = language.talk.put_right.sub("", text).strip(" .!?,") or utterance
+    text = language.talk.replacement(utterance)
     types, words, spoken = language.answer_types, language.words, fold(text).split()
-    goes_on = Corrected(text, [], False)
     if types.asks(text) or len(spoken) > _LONGEST:
-        return goes_on
+        return Corrected(text, [], False)
     bare = words.without_article(fold(text)).split()
     is_small = text[1:].islower() and words.articles.union(words.pointing).issuperset(spoken[:1])
     is_class = all(
         word.isdigit() or word in words.common or types.names_class(word) or (is_small and language.common.has(word))
         for word in bare
     )
-    if is_class or language.talk.other_one.search(text):
-        if bare and spoken[0] in language.talk.before_times:
-            return goes_on
+    if (is_class or language.talk.other_one.search(text)) and bare and spoken[0] not in language.talk.before_times:
         rival = _rival(" ".join(bare), last, resources)
         if rival is not None:
             return Corrected(last["question"], [rival], True)
-        if spoken[0] not in words.possessive and spoken[0] not in ("his", "her"):
+        if language.talk.other_one.search(text) or (len(bare) == 1 and bare[0] not in types.person_nouns):
             return Corrected("", [], True, text)
-    if spoken[0] in language.talk.before_times:
-        return goes_on
-    first, _, rest = text.partition(" ")
-    about = last["representation"]["entities"][:1] if "representation" in last else []
-    is_owner = rest and about and first.casefold() in words.possessive | {"her"}
-    name = f"{about[0]['label']}'s {rest}" if is_owner else text  # "his wife"
-    question = _with_name(last, name, resources)
-    return goes_on if question is None else Corrected(question, [], True)
+    return Corrected(text, [], True)
 
 
 def is_taken_back(utterance: str, language: Language) -> bool:
@@ -88,17 +75,3 @@ def _rival(folded: str, last: Turn, resources: Resources) -> Meaning | None:
             if item["id"] not in understood and (is_any or is_of_class(item["id"], folded, kb, language)):
                 return {"name": name, "item": item}
     return None
-
-
-def _with_name(last: Turn, name: str, resources: Resources) -> str | None:
-    """Return the last question with another name for its topic; None if it has neither the topic's name nor a pronoun."""
-    question, language = last["question"], resources.language
-    representation = last.get("representation")
-    about = {item["id"] for item in representation["entities"]} if representation else set()
-    for candidate in representation["candidates"] if representation else ():
-        place = question.casefold().find(candidate["question_word"].casefold())
-        if candidate["item"]["id"] in about and place >= 0:
-            return f"{question[:place]}{name}{question[place + len(candidate['question_word']) :]}"
-    pronouns = language.words.personal - language.words.pronouns["place"]
-    pronoun = next((word for word in _WORD.findall(question.casefold()) if word in pronouns), None)
-    return None if pronoun is None else with_topic(question, pronoun, name, language)

@@ -12,6 +12,7 @@ from ..documents.quotes import add_quotes
 from ..heterogeneous_answering.abstention import foreign
 from ..language.language import Language
 from ..question_understanding.base import history_turn
+from ..question_understanding.rewriting import CORRECTION
 from ..records.conversation import Turn
 from ..records.replies import Meaning
 from ..resources import Resources
@@ -84,6 +85,8 @@ class Dialogue:
             turn["question"] = reading.questions[0]
             if reading.meanings:
                 turn["meanings"] = list(reading.meanings)
+            elif reading.act == CORRECTION and reading.replaces is not None:
+                turn["act"] = CORRECTION
         if questions:
             compute([turn for turn, _ in questions], [reading.history for _, reading in questions])
         for place in range(1, max((len(reading.questions) for _, reading in questions), default=0)):
@@ -114,6 +117,8 @@ class Dialogue:
             may_ask_back = not reading.meanings and not reading.excluded
             if may_ask_back and (clarification := ask_for_meaning(turn, self._resources.kb)):
                 turn["clarification"] = clarification
+            if reading.act == CORRECTION and "resolved_question" in turn:
+                turn["question"] = turn["resolved_question"]
             if utterance != turn["question"]:
                 turn["actual_question"], turn["question"] = turn["question"], utterance
             if reading.replaces is not None:
@@ -161,7 +166,7 @@ class Dialogue:
         if act == QUESTION:
             head = language.talk.leading.match(utterance)
             rest = utterance[head.end() :] if head else utterance
-            question = rest if asks(rest) else utterance
+            question = rest if asks(rest) else language.talk.bare(utterance)
             if not earlier and foreign(question, language.words.common) is None:
                 pronoun = missing_topic(question, self._resources)
                 if pronoun is not None:
@@ -176,7 +181,9 @@ class Dialogue:
                 return Reading(act=act, sentence=f"I know no {name} that is “{corrected.missing}”.")
             if not corrected.replaces:
                 return Reading(questions, earlier, act)
-            return Reading(questions, earlier[:-1], act, meanings=meanings, replaces=last.get("turn"))
+            # words that replace others are an ellipsis of the last question
+            before = earlier[:-1] if meanings else earlier
+            return Reading(questions, before, act, meanings=meanings, replaces=last.get("turn"))
         if act == "more" and last is not None:
             shown: set[str] = set()
             for turn in earlier:

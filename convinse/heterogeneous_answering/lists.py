@@ -29,9 +29,9 @@ def with_list(
     Earlier answers are left out if the question excludes them ("Who else?").
     """
     words = question.language.operations
-    if words.excluding.search(question.text):
+    if words.excluding.search(question.in_full):
         said = {entity["id"] for entity in question.said}
-        ranked = [answer for answer in ranked if answer.entity["id"] not in said]
+        ranked = [answer for answer in ranked if answer.entity["id"] not in said and not _is_excepted(question, answer)]
     if computed := _computed_list(candidates, ranked):
         return computed
     if not ranked or not words.several.search(question.in_full):
@@ -44,6 +44,16 @@ def with_list(
         return list(ranked)
     rest = [answer for answer in ranked if answer not in members]
     return [answer._replace(is_listed=True) for answer in members] + rest
+
+
+def _is_excepted(question: Question, answer: AnswerCandidate) -> bool:
+    """Return True if a question wants others than an answer: "apart from Kate Winslet"."""
+    language = question.language
+    match = language.operations.excepting.search(question.in_full)
+    keywords = language.properties.keywords
+    label = keywords(answer.entity["label"])
+    names = language.names.parted(match["names"]) if match else []
+    return any((words := keywords(name)) and (words <= label or (label and label <= words)) for name in names)
 
 
 def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

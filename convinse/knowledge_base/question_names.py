@@ -11,6 +11,7 @@ from .question_words import Word, segments
 _LONGEST = 7  # words of a name
 _MOST = 50  # spans, as many titles as an interface takes at once
 _SENTENCE = re.compile(r"(?<=[a-z]{4}[.?!]) ")  # "Mr. Robot" goes on
+_SPOKEN = re.compile(r"[^\W\d_]+(?:['’](?!s\b)\w+)*")
 _FINAL = re.compile(r"['’]s$|['’]$")
 
 
@@ -35,6 +36,20 @@ def written_names(question: str, language: Language) -> list[str]:
                 if part and not (part.isdigit() or is_word or is_small):
                     names[part] = None
     return sorted(names, key=lambda name: -len(name))
+
+
+def small_names(question: str, language: Language) -> list[tuple[int, int]]:
+    """Return the places of words, or runs of them, that no text writes in lower case, nor with a slip: "who played jack dawson"."""
+    places: list[tuple[int, int]] = []
+    for match in _SPOKEN.finditer(question):
+        word = fold(match[0])
+        if not word or word in language.words.not_names or language.common.has(word) or language.common.is_near(word):
+            continue
+        if places and not question[places[-1][1] : match.start()].strip():
+            places[-1] = (places[-1][0], match.end())
+        else:
+            places.append(match.span())
+    return places
 
 
 def is_doubtful(question: str, language: Language) -> bool:

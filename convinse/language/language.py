@@ -17,11 +17,14 @@ from .literals import LiteralWords
 from .operations import OperationWords
 from .property_names import PropertyWords
 from .sentence_templates import SentenceTemplates
+from .step_words import StepWords
+from .talk_words import TalkWords
 from .text import Words
 from .time_words import TimeWords
-from .word_lists import Numbers, Phrases, Renamed, WordSet, read_lists
+from .word_lists import Phrases, Renamed, WordSet, read_lists
 
 _FOLDER = Path(__file__).parent
+_LEAST_LETTERS = 5  # of a word that may be a slip of another: shorter names are one letter from some common word
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +78,22 @@ class CommonWords:
         """Return True if texts write a folded word in lower case."""
         return self.words.stem(word) in self.stems
 
+    def is_near(self, word: str) -> bool:
+        """Return True if a folded word is a slip of such a word: "actres", "maried"."""
+        if len(word) < _LEAST_LETTERS:
+            return False
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
 
-@dataclass(frozen=True, eq=False)
-class TalkWords:
-    """Words of corrections, choices and questions of several parts; `talk.txt` explains the lists."""
+        forms = (word, self.words.stem(word))
+        return any(
+            process.extractOne(form, self._long_stems, scorer=OSA.distance, score_cutoff=1) is not None
+            for form in forms
+        )
 
-    taking_back: re.Pattern[str]
-    put_right: re.Pattern[str]
-    leading: re.Pattern[str]
-    joined: re.Pattern[str]
-    behind_joined: re.Pattern[str]
-    before_times: WordSet
-    choosing: re.Pattern[str]
-    places: Numbers
-    other_one: re.Pattern[str]
-    referring: WordSet
+    @cached_property
+    def _long_stems(self) -> list[str]:
+        return sorted(stem for stem in self.stems if len(stem) >= _LEAST_LETTERS - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +140,7 @@ class Language:
     sentences: SentenceTemplates
     follow_ups: FollowUpWords
     talk: TalkWords
+    steps: StepWords
 
     @cached_property
     def bm25(self) -> BM25:
@@ -152,9 +157,10 @@ def load(folder: Path) -> Language:
     words = read_lists(Words, folder / "words.txt")
     properties = read_lists(PropertyWords, folder / "properties.txt", words=words)
     literals = read_lists(LiteralWords, folder / "literals.txt", properties=properties)
+    types = read_lists(AnswerTypes, folder / "answer_types.txt", words=words)
     return Language(
         words,
-        read_lists(AnswerTypes, folder / "answer_types.txt", words=words),
+        types,
         properties,
         literals,
         read_lists(OperationWords, folder / "operations.txt", literals=literals),
@@ -165,7 +171,8 @@ def load(folder: Path) -> Language:
         read_lists(PageWords, folder / "pages.txt"),
         read_lists(SentenceTemplates, folder / "sentences.txt"),
         read_lists(FollowUpWords, folder / "follow_ups.txt", words=words),
-        read_lists(TalkWords, folder / "talk.txt"),
+        read_lists(TalkWords, folder / "talk.txt", types=types),
+        read_lists(StepWords, folder / "steps.txt", types=types),
     )
 
 

@@ -58,6 +58,7 @@ class OperationWords:
     naming: WordSet
     sizes: WordSet
     excluding: re.Pattern[str]
+    excepting: re.Pattern[str]
     totals: WordSet
     relating: WordSet
     greater: WordSet

@@ -87,6 +87,7 @@ class Words:
     possessive: WordSet
     no_noun: WordSet
     fillers: WordSet
+    ones: WordSet
 
     @cached_property
     def stem(self) -> Callable[[str], str]:

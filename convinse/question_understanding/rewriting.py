@@ -19,7 +19,11 @@ from .history import answer_text
 from .referents import EarlierEntity, FeatureReader, ReferentWeights, earlier_entities
 
 _MIN_PROBABILITY = 0.1  # of referents besides the best
+# a correction replaces something, or is a question of its own ("no, her husband": 2.0); "before 1950" for "after 1970" has 1.3
+_NONE_CORRECTED = 1.6
+CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
+_LAST_WORD = re.compile(r"(\w+) $")
 
 
 class Name(NamedTuple):
@@ -56,16 +60,35 @@ class Rewriter:
         self._reader = FeatureReader(kb, language)
         self._has_relations = any(kb.properties())
 
-    def rewrite(self, questions: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[FullQuestion]:
-        """Return the questions in full."""
+    def rewrite(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[FullQuestion]:
+        """Return the questions of turns in full."""
         earlier = [list(map(earlier_turn, history)) for history in histories]
+        spoken = [self._spoken(turn) for turn in turns]
+        questions = [text for text, _ in spoken]
         if self._model is None or self._weights is None:
-            return [concatenated(question, turns) for question, turns in zip(questions, earlier, strict=True)]
+            return [concatenated(question, before) for question, before in zip(questions, earlier, strict=True)]
         pointers = self._model.pointers(questions, list(map(history_text, earlier)))
         return [
-            FullQuestion(question) if points is None else self._rewrite(question, history, turns, points, self._weights)
-            for question, history, turns, points in zip(questions, histories, earlier, pointers, strict=True)
+            FullQuestion(question)
+            if points is None or stands_alone
+            else self._rewrite(question, history, before, points, self._weights, turn.get("act") == CORRECTION)
+            for turn, (question, stands_alone), history, before, points in zip(
+                turns, spoken, histories, earlier, pointers, strict=True
+            )
         ]
+
+    def _spoken(self, turn: Turn) -> tuple[str, bool]:
+        """Return the question of a turn without asides, its topic in its place, and True if it needs nothing of the history.
+
+        A correction is the ellipsis that it is.
+        """
+        talk = self._language.talk
+        if turn.get("act") == CORRECTION:
+            return f"and {talk.replacement(turn['question'])}?", False
+        question = talk.bare(turn["question"])
+        if (topic := talk.topic_first(question)) is None:
+            return question, False
+        return topic.question, topic.is_named and not self._reader.pronouns(topic.question)
 
     def _rewrite(
         self,
@@ -74,11 +97,12 @@ class Rewriter:
         earlier: Sequence[EarlierTurn],
         pointers: Pointers,
         weights: ReferentWeights,
+        is_correction: bool,
     ) -> FullQuestion:
         if again := self._asked_again(question, history, earlier):
             return again
         entities = earlier_entities(history)
-        completed = self._complete(question, earlier, pointers)
+        completed = self._complete(question, earlier, pointers, _NONE_CORRECTED if is_correction else 1.0)
         if completed:
             text = completed.text.casefold()
             has_item = bool(named_items(self._linker.link(completed.text, classes=True)))
@@ -94,8 +118,11 @@ class Rewriter:
         stands_alone = not self._has_relations and not self._reader.pronouns(question)
         if not order or probabilities[order[0]] <= 1 - probabilities.sum() or stands_alone:
             return completed or FullQuestion(question)
-        likely = [place for place in order[1:] if probabilities[place] >= _MIN_PROBABILITY]
-        referents = [entities[place] for place in (order[0], *likely)]
+        likely = [order[0], *(place for place in order[1:] if probabilities[place] >= _MIN_PROBABILITY)]
+        if not any(features[place].fits > 0 for place in likely):  # "when it came out" behind a turn about people
+            fitting = [place for place in order if features[place].fits > 0]
+            likely = fitting[:1] or likely
+        referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
             text, name = completed.text.rstrip(" ?"), _inserted(0, referents[0])
             start = len(text) + 2
@@ -117,16 +144,24 @@ class Rewriter:
         insertion = Insertion(len(before), end, len(earlier) - 1, "question")
         return FullQuestion(f"{before}{earlier_words}{behind}?", (insertion,))
 
-    def _complete(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> FullQuestion | None:
-        """Return the last question with the words of an ellipsis ("and in 1998?") in it; None if the question is no ellipsis."""
+    def _complete(
+        self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers, most: float
+    ) -> FullQuestion | None:
+        """Return the last question with the words of an ellipsis ("and in 1998?") in it.
+
+        None if the question is no ellipsis: if the shares of "nothing" for the beginning and the end of what is replaced add up to `most`.
+        """
         last_question = earlier[-1].question
+        if bare := self._other_question_word(question, last_question):
+            return FullQuestion(bare, (Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question"),))
         tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
         starts, ends = pointers.replaced
-        if starts[0] + ends[0] >= 1 or not len(tokens):
+        if starts[0] + ends[0] >= most or not len(tokens):
             return None
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
         start, end = int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1])
+        start = self._with_preposition(question, last_question, start)
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
@@ -135,15 +170,38 @@ class Rewriter:
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
         return FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
 
+    def _other_question_word(self, question: str, last_question: str) -> str | None:
+        """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up."""
+        words = self._language.words
+        said = [word for word in fold(question).split() if word not in words.fillers]
+        first, _, rest = self._language.talk.bare(last_question).partition(" ")
+        adverbial = self._language.talk.adverbial
+        if len(said) != 1 or said[0] not in adverbial or fold(first) not in adverbial - {said[0]}:
+            return None
+        return f"{said[0]} {rest.rstrip(' ?.!')}?"
+
+    def _with_preposition(self, question: str, last_question: str, start: int) -> int:
+        """Return where the replaced words begin: with their preposition if the ellipsis has one ("and before 1950?")."""
+        prepositions = self._language.talk.before_times
+        said = [word for word in fold(question).split() if word not in self._language.words.fillers]
+        before = _LAST_WORD.search(last_question[:start])
+        is_replaced = before is not None and said[:1] and said[0] in prepositions and fold(before[1]) in prepositions
+        return before.start() if before is not None and is_replaced else start
+
     def _replacement(self, question: str, before: str, replaced: str) -> str:
         """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""
         words = question.strip(" ?.!").split()
         numbers = [place for place, word in enumerate(words) if word[0].isdigit()]
-        if replaced[0].isdigit() and numbers:  # "and the film from 2008?"
+        is_time = words and fold(words[0]) in self._language.talk.before_times
+        if replaced[0].isdigit() and numbers and not is_time:  # "and the film from 2008?"
             return " ".join(words[numbers[0] : numbers[-1] + 1])
         fillers = self._language.words.fillers | {"what", "how", "about"}
         while len(words) > 1 and fold(words[0]) in fillers:
             words.pop(0)
+        if len(words) > 1 and fold(words[-1]) in self._language.words.ones:  # "the first one" for "second"
+            words.pop()
+            while len(words) > 1 and fold(words[0]) in self._language.words.definite:
+                words.pop(0)
         last = fold(before.split()[-1]) if before.split() else None
         while len(words) > 1 and fold(words[0]) == last:
             words.pop(0)

@@ -13,7 +13,7 @@ from ..config import Config
 from ..encoder.checkpoint import model_path
 from ..knowledge_base.items import Items
 from ..knowledge_base.linking import LinkedMention
-from ..knowledge_base.question_names import written_names
+from ..knowledge_base.question_names import small_names, written_names
 from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.text import fold
@@ -26,6 +26,7 @@ from ..resources import Resources
 from .base import QuestionUnderstanding
 from .referents import read_weights
 from .rewriting import Rewriter
+from .steps import steps_of
 
 _TOPIC_SCORE = 0.1  # of candidates that are items of earlier turns
 _NEIGHBORS = 1000  # items beside an item that are read
@@ -69,7 +70,7 @@ class Slots(QuestionUnderstanding):
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Return the representations of the turns; the models read all turns together."""
         questions = [turn["question"] for turn in turns]
-        full_questions = self.rewriter.rewrite(questions, histories)
+        full_questions = self.rewriter.rewrite(turns, histories)
         typing = self.resources.answer_typing
         if typing is None:
             types = [self.language.answer_types.expected_type(full.text) for full in full_questions]
@@ -87,15 +88,20 @@ class Slots(QuestionUnderstanding):
         representation = represent(full_question, mentions, answer_type.label, self.language)
         representation["candidates"] += earlier_topics(history, representation["candidates"])
         names = unlinked_names(turn["question"], representation["candidates"], self.kb, self.language)
+        names += unknown_small_names(turn["question"], representation["candidates"], history, self.kb, self.language)
         if names:
             representation["unlinked"] = [{"name": name} for name in names]
-        return {
+        understanding: Understanding = {
             "structured_representation": render(representation, self.config.sr_delimiter),
             "representation": representation,
             "resolved_question": full_question.text,
             "history_used": history_parts(full_question, history),
             "history_answers": unique_entities(answer for turn in history for answer in turn.get("answers", ())),
         }
+        names_in_full = [(mention.start, mention.end) for mention in mentions]
+        if steps := steps_of(full_question.text, names_in_full, history, self.kb, self.language):
+            understanding["steps"] = steps
+        return understanding
 
 
 class QuestionMention(NamedTuple):
@@ -238,6 +244,31 @@ def unlinked_names(question: str, candidates: Iterable[QuestionEntity], kb: Item
         if is_date or language.times.seasons(name) is not None:
             continue  # "March 2025", "Mondays"
         if not any(f" {form} " in text for form in forms for text in linked) and not any(map(kb.candidates, forms)):
+            names.append(name)
+    return names
+
+
+def unknown_small_names(
+    question: str, candidates: Iterable[QuestionEntity], history: Iterable[Turn], kb: Items, language: Language
+) -> list[str]:
+    """Return the names in lower case that are not linked: of two words or more, behind "who is", or unlinked before."""
+    linked = {
+        word for entity in candidates for word in fold(f"{entity['question_word']} {entity['item']['label']}").split()
+    }
+    before = {
+        word
+        for turn in history
+        if "representation" in turn
+        for name in turn["representation"].get("unlinked", ())
+        for word in fold(name["name"]).split()
+    }
+    names = []
+    for start, end in small_names(question, language):
+        name = question[start:end]
+        words = fold(name).split()
+        is_written = not name.islower() or not linked.isdisjoint(words) or any(map(kb.candidates, [fold(name), *words]))
+        is_sure = len(words) > 1 or not before.isdisjoint(words) or language.steps.identifying.match(question[:start])
+        if is_sure and not is_written:
             names.append(name)
     return names
 

@@ -83,12 +83,26 @@ class LiveLookup(TypedDict):
     failures: list[str]
 
 
+class Step(TypedDict):
+    """A question inside a question: `text` is the words that its answer stands for, such as "Titanic's director".
+
+    With its best answer, that answer's probability, and the evidence for it. `use` of an age: whether the answer is its beginning or end.
+    """
+
+    text: str
+    question: str
+    use: NotRequired[Literal["born", "then"]]
+    answer: NotRequired[Entity]
+    score: NotRequired[float]
+    evidence: NotRequired[str]
+
+
 class Understanding(TypedDict, total=False):
     """The results of question understanding.
 
     `structured_representation` is the rendering of `representation`, if present; `resolved_question` is the question in full, for
     models that read sentences; `live` has the look-ups for it; `history_answers` are the answers of earlier turns;
-    `history_used` are the parts of the history in it; `qu_tokens` the tokens of a language model.
+    `history_used` are the parts of the history in it; `steps` are questions to answer first; `qu_tokens` the tokens of a language model.
     """
 
     structured_representation: str
@@ -96,6 +110,7 @@ class Understanding(TypedDict, total=False):
     resolved_question: str
     history_answers: list[Entity]
     history_used: list[HistoryPart]
+    steps: list[Step]
     qu_tokens: TokenCount
     live: LiveLookup
 

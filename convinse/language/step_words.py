@@ -1,0 +1,202 @@
+"""Finds the parts of a question that are questions themselves: descriptions of unnamed things, and the time of an age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from .answer_types import AnswerTypes
+from .word_lists import WordSet
+
+_TOKEN = re.compile(r"\w+(?:[-.]\w+)*(?:['’](?!s\b)\w+)*")
+_OWNER = re.compile(r"['’]s?(?= )")
+_MODIFIERS = 3  # words between the article of a description and its noun, or between its owner and its noun
+_ASKED_NOUN = re.compile(
+    r"(?i)\b(?:which|what|whose|how many) $"
+)  # before the noun that is asked for: "which book of Atwood"
+_PARTICIPLE = re.compile(r"\w+(?:ed|en|wn|de|ung)$")  # "directed", "written", "known", "made", "sung"
+
+
+class Description(NamedTuple):
+    """A description of an unnamed thing, `text[start:end]`, and the question whose answer it stands for."""
+
+    start: int
+    end: int
+    question: str
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    form: str  # in lower case
+    is_name: bool
+
+
+@dataclass(frozen=True, eq=False)
+class StepWords:
+    """Words of descriptions and ages; `steps.txt` explains the lists."""
+
+    types: AnswerTypes
+    behind: WordSet
+    clause: WordSet
+    final_verbs: WordSet
+    passive: WordSet
+    general: WordSet
+    light: WordSet
+    not_parts: WordSet
+    aging: re.Pattern[str]
+    moment: re.Pattern[str]
+    back_then: re.Pattern[str]
+    dying: re.Pattern[str]
+    identifying: re.Pattern[str]
+
+    def descriptions(self, text: str, names: Sequence[tuple[int, int]]) -> list[Description]:
+        """Return the descriptions in a question that asks for more than their thing, the shortest first.
+
+        Args:
+            text: the question in full.
+            names: start and end of the names in it.
+        """
+        tokens = list(self._tokens(text, names))
+        found = [*self._owned(text, tokens), *self._related(text, tokens), *self._in_clauses(text, tokens)]
+        asking = [
+            part for part in found if "," not in text[part.start : part.end] and self._asks_more(text, tokens, part)
+        ]
+        asking = [part for part in asking if not _ASKED_NOUN.search(text, 0, part.start)]
+        return sorted(asking, key=lambda part: part.end - part.start)
+
+    def _tokens(self, text: str, names: Sequence[tuple[int, int]]) -> Iterator[_Token]:
+        place = 0
+        for start, end in sorted(names):
+            if text[start:end].endswith(("'s", "’s")):
+                end -= 2
+            if start >= place and end > start:
+                yield from self._words(text, place, start)
+                yield _Token(start, end, text[start:end].lower(), True)
+                place = end
+        yield from self._words(text, place, len(text))
+
+    @staticmethod
+    def _words(text: str, start: int, end: int) -> Iterator[_Token]:
+        for match in _TOKEN.finditer(text, start, end):
+            if match[0] not in ("s", "S"):  # of a name before
+                yield _Token(*match.span(), match[0].lower(), False)
+
+    def _is_noun(self, token: _Token) -> bool:
+        """Return True for a noun of a person or a thing, in the singular."""
+        form = token.form
+        if token.is_name or form in self.not_parts or form in self.types.number_nouns | self.types.date_nouns:
+            return False
+        nouns = self.types.person_nouns | self.types.place_nouns
+        return form in nouns or (self.types.names_class(form) and not form.endswith("s"))
+
+    def _owned(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
+        """Yield "Titanic's director", "the band's lead singer" behind a name."""
+        for place, token in enumerate(tokens):
+            if not token.is_name or not _OWNER.match(text, token.end):
+                continue
+            for last in range(place + 1, min(place + 2 + _MODIFIERS, len(tokens))):
+                noun = tokens[last]
+                if self._breaks(noun):
+                    break
+                is_longer = last + 1 < len(tokens) and self._is_noun(tokens[last + 1])  # "Titanic's casting director"
+                is_apposed = last + 1 < len(tokens) and tokens[last + 1].is_name  # "Pink Floyd's film The Wall"
+                if self._is_noun(noun) and not is_apposed and (not is_longer or _OWNER.match(text, noun.end)):
+                    yield self._description(text, token.start, noun.end, noun.form)
+                    break
+
+    def _related(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
+        """Yield "the director of Titanic"."""
+        for place, token in enumerate(tokens):
+            if token.form not in self.behind or not 0 < place < len(tokens) - 1 or not self._is_noun(tokens[place - 1]):
+                continue
+            name = place + 1
+            while name < len(tokens) and not tokens[name].is_name and self._introduces(tokens[name]):
+                name += 1
+            start, noun = tokens[self._first(tokens, place - 1)].start, tokens[place - 1].form
+            end = self._before_verb(tokens, place + 1)
+            if end is None and name < len(tokens) and tokens[name].is_name and not _OWNER.match(text, tokens[name].end):
+                end = self._with_nouns(tokens, name)
+            if end is not None:
+                yield self._description(text, start, end, noun)
+
+    def _in_clauses(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
+        """Yield "the woman who sang Hello", "the book written by Bram Stoker"."""
+        words = self.types.words
+        for place, token in enumerate(tokens[:-2]):
+            following = tokens[place + 1]
+            is_clause = following.form in self.clause and not following.is_name
+            is_short = (
+                _PARTICIPLE.match(following.form) is not None and tokens[place + 2].form in self.behind | self.passive
+            )
+            if token.is_name or self._breaks(token) or not (is_clause or (is_short and not following.is_name)):
+                continue
+            first = self._first(tokens, place)
+            if tokens[first].form not in words.articles | words.definite or not (is_clause or self._is_noun(token)):
+                continue
+            end = self._before_verb(tokens, place + 2)
+            end = end or next((name.end for name in tokens[place + 2 :] if name.is_name), None)
+            if end is None:
+                continue
+            said = text[tokens[place + 1 + is_clause].start : end]
+            is_person = following.form == "who" or token.form in self.types.person_nouns | self.general
+            verb = said if is_clause else f"was {said}"
+            yield Description(tokens[first].start, end, f"Who {verb}?" if is_person else f"Which {token.form} {verb}?")
+
+    def _with_nouns(self, tokens: Sequence[_Token], name: int) -> int:
+        """Return the end of a name with the nouns behind it: "the German national team"."""
+        end = tokens[name].end
+        for token in tokens[name + 1 : name + 2 + _MODIFIERS]:
+            if self._breaks(token):
+                break
+            if self.types.names_class(token.form):
+                end = token.end
+        return end
+
+    def _first(self, tokens: Sequence[_Token], noun: int) -> int:
+        """Return the place of the first word of a description with a noun: that of its article, its adjectives or the noun."""
+        for place in range(noun - 1, max(-1, noun - 2 - _MODIFIERS), -1):
+            if tokens[place].form in self.types.words.articles | self.types.words.definite:
+                return place
+            if self._breaks(tokens[place]):
+                return place + 1
+        return noun
+
+    def _introduces(self, token: _Token) -> bool:
+        """Return True for a word before a name: "the film" of "the film Titanic"."""
+        return token.form in self.types.words.articles or self.types.names_class(token.form)
+
+    def _breaks(self, token: _Token) -> bool:
+        return token.is_name or token.form in self.types.words.common | self.types.opening_words
+
+    def _before_verb(self, tokens: Sequence[_Token], place: int) -> int | None:
+        """Return the end of the words from a place on that stand before the last verb of a question; None without that."""
+        is_behind = place < len(tokens) - 1 and tokens[-1].form in self.final_verbs and not tokens[-1].is_name
+        return tokens[-2].end if is_behind else None
+
+    def _description(self, text: str, start: int, end: int, noun: str) -> Description:
+        is_person = noun in self.types.person_nouns | self.general
+        return Description(start, end, f"{'Who' if is_person else 'What'} is {text[start:end]}?")
+
+    @cached_property
+    def _naming(self) -> re.Pattern[str]:
+        """The words before a thing of which nothing but its name is asked: "which Hollywood star was"."""
+        forms = "|".join(sorted(self.types.existential))
+        return re.compile(rf"(?i).*\b(?:which|what|who)\b(?:(?!\b(?:{forms})\b).)*\b(?:{forms}) $")
+
+    def _asks_more(self, text: str, tokens: Sequence[_Token], part: Description) -> bool:
+        """Return True if a question has a word beside a description that says what is asked of it."""
+        if not text[part.end :].strip(" ?.!") and self._naming.match(text[: part.start]):
+            return False
+        moment = self.moment.search(text, part.end)
+        until = moment.start() if moment else len(text)  # what was when says nothing of what is asked
+        words = self.types.words
+        said = words.stop_words | words.telling | self.light | words.fillers | self.types.date_nouns
+        return any(
+            not token.is_name and token.form not in said and not token.form.isdigit()
+            for token in tokens
+            if token.end <= part.start or part.end <= token.start < until
+        )

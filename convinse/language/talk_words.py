@@ -1,0 +1,123 @@
+"""Words around questions: asides, corrections, topics that are named first, questions of several parts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from .answer_types import AnswerTypes
+from .text import fold
+from .word_lists import Numbers, WordSet
+
+_LONGEST_TOPIC = 9  # words
+_AFTER_TOPIC = re.compile(r"(?i)(?:\s+(?:now|next|then|again))?\s*(?:[,.:;]+|\s-)\s+|\s+now\s+")
+_WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)\w+)*")
+
+
+class TopicFirst(NamedTuple):
+    """A question with the topic that stands before it in its place.
+
+    `is_named`: the topic is a name; else a description, which may need the history ("the sequel").
+    """
+
+    question: str
+    is_named: bool
+
+
+@dataclass(frozen=True, eq=False)
+class TalkWords:
+    """Words of corrections, choices and questions of several parts; `talk.txt` explains the lists."""
+
+    types: AnswerTypes
+    asides: re.Pattern[str]
+    contracted: re.Pattern[str]
+    taking_back: re.Pattern[str]
+    put_right: re.Pattern[str]
+    put_off: re.Pattern[str]
+    self_repair: re.Pattern[str]
+    about: re.Pattern[str]
+    not_topics: WordSet
+    leading: re.Pattern[str]
+    joined: re.Pattern[str]
+    behind_joined: re.Pattern[str]
+    before_times: WordSet
+    choosing: re.Pattern[str]
+    places: Numbers
+    other_one: re.Pattern[str]
+    referring: WordSet
+    adverbial: WordSet
+
+    def bare(self, utterance: str) -> str:
+        """Return an utterance without the asides before it: "hm, who sang it" asks what "who sang it" asks."""
+        rest = self.asides.sub("", utterance.strip())
+        rest = self.contracted.sub(r"\1's", rest)
+        return rest if _WORD.search(rest) else utterance
+
+    def replacement(self, utterance: str) -> str:
+        """Return the words that a correction puts in the place of others: "the composer" of "no sorry, the composer I mean"."""
+        text = self.taking_back.sub("", self.bare(utterance))
+        text = self.put_off.sub("", self.put_right.sub("", text))
+        return text.strip(" .!?,") or utterance
+
+    def topic_first(self, question: str) -> TopicFirst | None:
+        """Return a question with its topic in the place of its pronoun, or in brackets behind it; None without a topic before it.
+
+        "kraftwerk, who founded that band" asks "who founded Kraftwerk".
+        """
+        head = self.about.match(question)
+        start = head.end() if head else 0
+        for separator in _AFTER_TOPIC.finditer(question, start):
+            topic, rest = question[start : separator.start()].strip(), question[separator.end() :]
+            if self.types.asks(rest) and self._is_topic(topic):
+                break
+        else:
+            return None
+        is_named = fold(topic).split()[0] not in self.types.words.articles | self.types.words.definite
+        if is_named and topic.islower():
+            topic = " ".join(
+                word if word in self.types.words.stop_words else word.capitalize() for word in topic.split()
+            )
+        pronoun = self._pronoun(rest)
+        if pronoun is None:
+            return TopicFirst(f"{rest.rstrip(' ?.!')} ({topic})?", is_named)
+        behind = rest[pronoun.end() :].split()
+        owns = self.types.words.owns(pronoun[0].casefold(), fold(behind[0]) if behind else "")
+        words = self.types.words.owner(topic) if owns else topic
+        return TopicFirst(f"{rest[: pronoun.start()]}{words}{rest[pronoun.end() :]}", is_named)
+
+    def _is_topic(self, topic: str) -> bool:
+        words = fold(topic).split()
+        types = self.types
+        return (
+            0 < len(words) <= _LONGEST_TOPIC
+            and words[0] not in self.not_topics
+            and not types.existential.union(types.opening_words).intersection(words)
+            and not types.words.stop_words.issuperset(words)
+            and not self.taking_back.match(topic)
+        )
+
+    def _pronoun(self, question: str) -> re.Match[str] | None:
+        """Return the first pronoun that may mean the topic before a question: "it", "that band"."""
+        found = list(self._that_thing.finditer(question))
+        found = [match for match in found if self.types.names_class(match[1])]
+        places = self.types.words.pronouns["place"]
+        found += [
+            match
+            for match in _WORD.finditer(question)
+            if match[0].casefold() in self.types.words.personal and match[0].casefold() not in places
+        ]
+        found += self.types.words.pointing_phrase.finditer(question)
+        found += self._that_alone.finditer(question)
+        return min(found, key=lambda match: match.start(), default=None)
+
+    @cached_property
+    def _that_alone(self) -> re.Pattern[str]:
+        """ "that" behind a verb and before no noun of a thing: "when was that published"."""
+        verbs = [*(rf"\b{verb}" for verb in sorted(self.types.existential)), "'s", "’s"]
+        return re.compile("|".join(rf"(?i:(?<={verb} )that\b)" for verb in verbs))
+
+    @cached_property
+    def _that_thing(self) -> re.Pattern[str]:
+        return re.compile(rf"(?i)\b(?:{'|'.join(sorted(self.types.words.pointing))}) (\w+)\b")

@@ -1,0 +1,115 @@
+"""Finds the questions inside a question: the description of an unnamed thing ("Titanic's director"), the two dates of an age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..knowledge_base.items import Items
+from ..knowledge_base.question_names import small_names, written_names
+from ..language.language import Language
+from ..language.text import fold
+from ..records.conversation import Step, Turn
+from ..records.evidence import Entity
+from ..records.literals import is_item
+
+_MOST = 2  # descriptions of things in a question
+_TOPIC = re.compile(r" (\([^()]*\))[?]?$")  # behind a question in full, and part of the description in it
+_YEAR = re.compile(r"\b\d{3,4}\b")
+
+
+def steps_of(
+    text: str, linked: Sequence[tuple[int, int]], history: Sequence[Turn], kb: Items, language: Language
+) -> list[Step]:
+    """Return the questions to answer before a question in full; empty if it can be answered at once.
+
+    Args:
+        text: the question in full.
+        linked: start and end of the linked names in it.
+        history: the earlier turns, oldest first.
+        kb: the classes of things that were spoken of.
+        language: the language of the question.
+    """
+    names = [*linked, *_unlinked(text, linked, language)]
+    if language.steps.aging.search(text) and not language.talk.self_repair.search(text):
+        return _of_age(text, names, history, kb, language)
+    topic = _TOPIC.search(text)
+    behind = f" {topic[1]}?" if topic else "?"
+    text = text[: topic.start()] if topic else text
+    names = [span for span in names if span[1] <= len(text)]
+    return [
+        {"text": text[part.start : part.end], "question": part.question.rstrip("?") + behind}
+        for part in language.steps.descriptions(text, names)[:_MOST]
+    ]
+
+
+def _unlinked(text: str, names: Sequence[tuple[int, int]], language: Language) -> list[tuple[int, int]]:
+    """Return the places of names that link to no item: with capitals, or of words that texts do not write in lower case."""
+    places = [(text.find(name), text.find(name) + len(name)) for name in written_names(text, language)]
+    places += small_names(text, language)
+    return [
+        (start, end)
+        for start, end in places
+        if start >= 0 and not any(start < stop and first < end for first, stop in names)
+    ]
+
+
+def _of_age(
+    text: str, names: Sequence[tuple[int, int]], history: Sequence[Turn], kb: Items, language: Language
+) -> list[Step]:
+    """Return the questions for a birth and for the time at which an age is asked for."""
+    words = language.steps
+    aging = words.aging.search(text)
+    if aging is None:
+        return []
+    moment = words.moment.search(text, aging.end())
+    until = moment.start() if moment else len(text)
+    before_moment = sorted(span for span in names if span[0] < until)
+    places = [span for span in before_moment if span[0] >= aging.end()] or before_moment
+    if not places:
+        return []
+    owner = text[slice(*places[0])]
+    born: Step = {"text": "born", "question": f"When was {owner} born?", "use": "born"}
+    clause = text[moment.end() :].strip(" ?.!") if moment is not None else ""
+    rest = text[aging.end() :]
+    year = _YEAR.search(rest)
+    if words.dying.search(rest):
+        question = f"When did {owner} die?"
+    elif clause:
+        question = f"When did {_with_topics(clause, history, kb, language)}?"
+    elif year is not None:
+        return [born, {"text": year[0], "question": "", "use": "then"}]
+    elif words.back_then.search(rest) and history:
+        question = f"When: {history[-1].get('resolved_question') or history[-1]['question']}"
+    elif not language.times.present.isdisjoint(fold(rest).split()):
+        return [born, {"text": "", "question": "", "use": "then"}]
+    else:
+        question = f"When did {owner} die?"
+    return [born, {"text": clause or "then", "question": question, "use": "then"}]
+
+
+def _with_topics(clause: str, history: Sequence[Turn], kb: Items, language: Language) -> str:
+    """Return a clause with the latest thing of its class in the place of "the film", and the latest thing in that of "it"."""
+    types = language.answer_types
+    things: list[Entity] = []
+    for turn in reversed(history):
+        representation = turn.get("representation")
+        if representation is not None:
+            things += [*representation["entities"], *representation["context"], *turn.get("answers", ())]
+    definite = "|".join(sorted(language.words.definite))
+    for match in re.finditer(
+        rf"(?i)\b(?:{definite}) (\w+)\b|\b(?:{'|'.join(language.words.pronouns['thing'])})\b", clause
+    ):
+        noun = match[1]
+        if noun is not None and not types.names_class(noun):
+            continue
+        for thing in things:
+            kinds = kb.types(thing["id"]) if is_item(thing["id"]) else ()
+            fits = (
+                not types.noun_types(noun).isdisjoint(types.heads(kinds))
+                if noun is not None
+                else types.entity_kind(thing["id"], kinds) == "thing"
+            )
+            if kinds and fits:
+                return f"{clause[: match.start()]}{thing['label']}{clause[match.end() :]}"
+    return clause
