@@ -268,10 +268,10 @@ class Pipeline:
             self.seconds[stage] += time.perf_counter() - start
             if report is not None and stage != "ha":
                 report(stage)
-        if depth and {"ers", "ha"}.issubset(stages):
-            take_steps(
-                turns, self.config.ha_abstain_below, partial(self._answer_inner, sources=sources, depth=depth - 1)
-            )
+        # answering again must be quick: a language model would be asked several times
+        if depth and {"ers", "ha"}.issubset(stages) and self.ha.can_answer_again:
+            inner = partial(self._answer_inner, sources=sources, depth=depth - 1)
+            take_steps(turns, sources, self.config.ha_abstain_below, self.resources.language.steps, inner)
         if report is not None and "ha" in stages:
             report("ha")
 

@@ -12,6 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..records.conversation import asked_in_full
 from ..support.errors import ConfigError, DataError
 from ..support.limits import LONGEST_LINE
 from .arguments import Commands, add_config, positive
@@ -163,7 +164,10 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
         return
     if "actual_question" in turn:
         say(f"asked: {turn['actual_question']}", "bright_black", indent=2)
-    say(f"understood as: {turn['structured_representation'].strip()}", "bright_black", indent=2)
+    say(f"understood as: {asked_in_full(turn).strip()}", "bright_black", indent=2)
+    for step in turn.get("steps", []):
+        if "answer" in step and step["question"]:
+            say(f"first: {step['question']} {step['answer']['label']}", "bright_black", indent=2)
     used = [shown_part(part) for part in turn.get("history_used", [])]
     if used:
         say(f"from the history: {'; '.join(used)}", "bright_black", indent=2)

@@ -34,8 +34,9 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
 
     Nothing is written unless `answering`, which answered them, `can_answer_again`.
     """
-    # what is computed from whole tables rests on no single evidence
+    # what is computed from whole tables rests on no single evidence, an age on two dates
     answered = [turn for turn in turns if turn["pred_answers"] and not turn.keys() & {"abstained", "extent"}]
+    answered = [turn for turn in answered if "age" not in turn["pred_answers"][0].get("reasons", ())]
     if not answering.can_answer_again or not answered:
         return
     tried = []  # the evidences listed with the best answer, then the best evidences that name it

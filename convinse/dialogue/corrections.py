@@ -46,7 +46,9 @@ def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
         rival = _rival(" ".join(bare), last, resources)
         if rival is not None:
             return Corrected(last["question"], [rival], True)
-        if language.talk.other_one.search(text) or (len(bare) == 1 and bare[0] not in types.person_nouns):
+        if language.talk.other_one.search(text) or (
+            len(bare) == 1 and bare[0].isalpha() and bare[0] not in types.person_nouns
+        ):
             return Corrected("", [], True, text)
     return Corrected(text, [], True)
 

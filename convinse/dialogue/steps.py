@@ -8,10 +8,12 @@ from datetime import date
 from typing import NamedTuple
 
 from ..heterogeneous_answering.abstention import DO_NOT_SAY
+from ..language.step_words import StepWords
 from ..records.conversation import RankedAnswer, Step, Turn
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import date_entity, is_date, is_item, number_entity
 from ..records.replies import Meaning
+from ..scoring.convqa import add_answer_metrics, add_answer_presence
 
 # the most probable answers of an inner question that are tried; a third one led to no right answer
 _MOST = 2
@@ -23,8 +25,9 @@ _SURE = 0.5  # probability of an inner answer from which on it is not the answer
 _OLDEST = 130  # years; a greater age is of other dates
 # what a turn has of the follower whose answers it takes
 _REPLACED = (
-    "representation", "structured_representation", "resolved_question", "top_evidences", "abstained", "extent"
+    "representation", "structured_representation", "resolved_question", "question_entities", "top_evidences", "abstained", "extent",
 )  # fmt: skip
+_NO_DATE: Entity = {"id": "", "label": ""}
 _TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
 
@@ -44,38 +47,51 @@ class _Follower(NamedTuple):
         return self.through["score"] * answers[0]["score"] if answers else 0.0
 
 
-def take_steps(turns: Sequence[Turn], least: float, answer: AnswerTurns) -> None:
+def take_steps(
+    turns: Sequence[Turn], sources: Sequence[str], least: float, words: StepWords, answer: AnswerTurns
+) -> None:
     """Answer the questions inside the questions of answered turns, and these with the answers, in place.
 
-    The more probable answer stays: that of the question as it is, or by a step, whose probability is the product of both.
+    The more probable answer stays: that of the question as it is, or by a step, whose probability is the product of both. The turn
+    keeps the `steps` that led to its answer.
 
     Args:
         turns: answered turns; those with `steps` are answered anew.
+        sources: the sources that are asked.
         least: the probability below which an answer is a suggestion.
+        words: the words of ages.
         answer: understands, retrieves and answers turns.
     """
-    stepping = [turn for turn in turns if turn.get("steps") and not _is_settled(turn)]
+    stepping = [turn for turn in turns if turn.get("steps")]
+    for turn in stepping:
+        if _is_settled(turn):
+            del turn["steps"]
+    stepping = [turn for turn in stepping if "steps" in turn]
     inner = [_inner(turn, step) for turn in stepping for step in turn["steps"] if step["question"]]
-    if not inner:
+    if not stepping:
         return
     answer(inner)
     answered = iter(inner)
     outer: list[_Follower] = []
+    describing: list[Turn] = []
     for turn in stepping:
         found = [next(answered) if step["question"] else None for step in turn["steps"]]
         for step, part in zip(turn["steps"], found, strict=True):
             if part is not None:
                 _note(step, part)
         if any("use" in step for step in turn["steps"]):
-            _answer_age(turn, [part for part in found if part is not None])
+            _answer_age(turn, [part for part in found if part is not None], words)
             continue
+        describing.append(turn)
         for step, part in zip(turn["steps"], found, strict=True):
             if part is not None and "abstained" not in part:
                 outer += [_Follower(turn, step, ranked, _outer(turn, step, ranked)) for ranked in _likely(part)]
     answer([follower.turn for follower in outer])
+    for turn in describing:
+        _choose(turn, [follower for follower in outer if follower.first is turn], least)
     for turn in stepping:
-        if followers := [follower for follower in outer if follower.first is turn]:
-            _choose(turn, followers, least)
+        add_answer_presence(turn, sources)
+        add_answer_metrics(turn)
 
 
 def _is_settled(turn: Turn) -> bool:
@@ -126,31 +142,35 @@ def _note(step: Step, part: Turn) -> None:
             step["evidence"] = part["top_evidences"][best["evidences"][0]]["evidence_text"]
 
 
-def _answer_age(turn: Turn, parts: Sequence[Turn]) -> None:
-    """Answer a question for an age from the dates of a birth and of a later time, if both are known."""
-    born, then = turn["steps"]
+def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords) -> None:
+    """Answer a question for an age from the dates of a birth and of a later time.
+
+    If one of them is not known, only an answer beside words of an age stays.
+    """
+    born, then = steps = turn.pop("steps")
     if not then["question"]:  # a year, or today
-        today = date.today()
-        year = then["text"]
+        today, year = date.today(), then["text"]
         then["answer"] = date_entity(int(year)) if year else date_entity(today.year, today.month, today.day)
         then["score"] = 1.0
-    if not all("answer" in step and is_date(step["answer"]["id"]) for step in (born, then)):
-        return
-    ages = ages_between(born["answer"], then["answer"])
+    unknown = [step for step in steps if not is_date(step.get("answer", _NO_DATE)["id"])]
+    ages = [] if unknown else ages_between(born["answer"], then["answer"])
     if not ages:
+        cited = [
+            turn["top_evidences"][place] for ranked in turn["pred_answers"][:1] for place in ranked["evidences"][:1]
+        ]
+        if not any(words.aged.search(evidence["evidence_text"]) for evidence in cited):
+            turn["abstained"] = {"reason": _no_answer(unknown)}
         return
-    evidences = []
-    for part in parts:
-        places = part["pred_answers"][0].get("evidences", [])[:1] if part["pred_answers"] else []
-        evidences += [part["top_evidences"][place] for place in places]
+    turn["steps"] = steps
+    cited = [part["top_evidences"][place] for part in parts for place in part["pred_answers"][0]["evidences"][:1]]
     share = born["score"] * then["score"] / len(ages)
-    turn["top_evidences"] = [*evidences, *turn["top_evidences"]]
+    turn["top_evidences"] = [*cited, *turn["top_evidences"]]
     turn["pred_answers"] = [
         {
             "answer": number_entity(str(age), "years"),
             "score": round(share, 6),
             "rank": rank,
-            "evidences": list(range(len(evidences))),
+            "evidences": list(range(len(cited))),
             "reasons": ["age"],
         }
         for rank, age in enumerate(ages, 1)
@@ -158,9 +178,14 @@ def _answer_age(turn: Turn, parts: Sequence[Turn]) -> None:
     turn.pop("abstained", None)
 
 
+def _no_answer(unknown: Sequence[Step]) -> str:
+    """Return the reason to abstain from a question of which a part has no answer."""
+    return f"{DO_NOT_SAY}: {unknown[0]['question']}" if unknown and unknown[0]["question"] else DO_NOT_SAY
+
+
 def ages_between(born: Entity, then: Entity) -> list[int]:
     """Return the age in years at a date, the likelier first if only years are known; empty if it is before the birth."""
-    start, end = (tuple(map(int, entity["id"].lstrip("-")[:10].split("-"))) for entity in (born, then))
+    start, end = _day(born), _day(then)
     years = end[0] - start[0]
     if years < 0 or years > _OLDEST:
         return []
@@ -170,15 +195,23 @@ def ages_between(born: Entity, then: Entity) -> list[int]:
     return [years, years - 1] if years else [0]
 
 
+def _day(entity: Entity) -> tuple[int, int, int]:
+    year, month, day = entity["id"][:-10].rsplit("-", 2)
+    return int(year), int(month), int(day)
+
+
 def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
-    """Replace the results of a turn by those of a follower if they are more probable."""
-    steps = [*turn["steps"], *(step for follower in followers for step in follower.turn.get("steps", ()))]
-    bridges = {step["answer"]["id"] for step in steps if step.get("score", 0.0) >= _SURE}
+    """Replace the results of a turn by those of a follower if they are more probable; a bridge is no answer to its own question."""
+    steps = turn.pop("steps")
+    taken = [*steps, *(step for follower in followers for step in follower.turn.get("steps", ()))]
+    bridges = {step["answer"]["id"] for step in taken if step.get("score", 0.0) >= _SURE}
     direct = [ranked for ranked in turn["pred_answers"] if ranked["answer"]["id"] not in bridges]
-    best = max(followers, key=lambda follower: follower.score)
-    if direct and direct[0]["score"] > best.score:
-        if len(direct) < len(turn["pred_answers"]):
-            turn["pred_answers"] = [{**ranked, "rank": rank} for rank, ranked in enumerate(direct, 1)]
+    best = max(followers, key=lambda follower: follower.score, default=None)
+    if best is None or (direct and direct[0]["score"] > best.score):
+        turn["pred_answers"] = [{**ranked, "rank": rank} for rank, ranked in enumerate(direct, 1)]
+        unknown = [step for step in steps if "answer" not in step]
+        if "abstained" in turn and turn["abstained"]["reason"] == DO_NOT_SAY and len(unknown) == len(steps):
+            turn["abstained"] = {"reason": _no_answer(unknown)}
         return
     topics = turn["representation"]["entities"]
     for key in _REPLACED:

@@ -92,8 +92,12 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
 
 def _is_of_topic(role: EntityRole, question: Question) -> bool:
     """Return False for the value of a property of something else than the question is about: the wife of her second husband."""
-    fact = question.evidences[role.place].fact
-    return fact is None or role.kind != "object" or fact.subject["id"] in {entity["id"] for entity in question.about}
+    subject = question.evidences[role.place].subject
+    return (
+        role.kind not in ("object", "box")
+        or subject is None
+        or subject["id"] in {item["id"] for item in question.about}
+    )
 
 
 def _is_of_other_kind(candidate: EntityCandidate, question: Question) -> bool:

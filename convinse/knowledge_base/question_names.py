@@ -43,7 +43,9 @@ def small_names(question: str, language: Language) -> list[tuple[int, int]]:
     places: list[tuple[int, int]] = []
     for match in _SPOKEN.finditer(question):
         word = fold(match[0])
-        if not word or word in language.words.not_names or language.common.has(word) or language.common.is_near(word):
+        is_noun = word in language.answer_types.person_nouns or language.answer_types.names_class(word)
+        is_common = word in language.words.not_names or language.common.has(word) or language.common.is_near(word)
+        if not word or is_noun or is_common:
             continue
         if places and not question[places[-1][1] : match.start()].strip():
             places[-1] = (places[-1][0], match.end())

@@ -7,6 +7,8 @@ same files and, if its grammar differs, a class beside the class with the Englis
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -87,13 +89,18 @@ class CommonWords:
 
         forms = (word, self.words.stem(word))
         return any(
-            process.extractOne(form, self._long_stems, scorer=OSA.distance, score_cutoff=1) is not None
+            process.extractOne(form, self._long_stems.get(form[0], ()), scorer=OSA.distance, score_cutoff=1) is not None
             for form in forms
         )
 
     @cached_property
-    def _long_stems(self) -> list[str]:
-        return sorted(stem for stem in self.stems if len(stem) >= _LEAST_LETTERS - 1)
+    def _long_stems(self) -> Mapping[str, list[str]]:
+        """The stems by their first letter, which people seldom miss."""
+        stems: defaultdict[str, list[str]] = defaultdict(list)
+        for stem in sorted(self.stems):
+            if len(stem) >= _LEAST_LETTERS - 1:
+                stems[stem[0]].append(stem)
+        return stems
 
 
 @dataclass(frozen=True, eq=False)

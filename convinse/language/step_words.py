@@ -51,6 +51,7 @@ class StepWords:
     moment: re.Pattern[str]
     back_then: re.Pattern[str]
     dying: re.Pattern[str]
+    aged: re.Pattern[str]
     identifying: re.Pattern[str]
 
     def descriptions(self, text: str, names: Sequence[tuple[int, int]]) -> list[Description]:

@@ -94,14 +94,21 @@ class TalkWords:
             0 < len(words) <= _LONGEST_TOPIC
             and words[0] not in self.not_topics
             and not types.existential.union(types.opening_words).intersection(words)
+            and not any(self._stands_alone(*pair) for pair in zip(words, [*words[1:], ""], strict=True))
             and not types.words.stop_words.issuperset(words)
             and not self.taking_back.match(topic)
         )
 
+    def _stands_alone(self, word: str, following: str) -> bool:
+        """Return True for a pronoun that owns nothing: "she went missing for days, where did they find her" has no topic."""
+        return word in self.types.words.personal and not self.types.words.owns(word, following)
+
     def _pronoun(self, question: str) -> re.Match[str] | None:
         """Return the first pronoun that may mean the topic before a question: "it", "that band"."""
         found = list(self._that_thing.finditer(question))
-        found = [match for match in found if self.types.names_class(match[1])]
+        found = [
+            match for match in found if self.types.names_class(match[1]) and not match[1].endswith("ed")
+        ]  # "publisher"
         places = self.types.words.pronouns["place"]
         found += [
             match

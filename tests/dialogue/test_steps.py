@@ -1,0 +1,128 @@
+"""Questions inside questions: an unnamed thing is found first, an age is computed from two dates."""
+
+import pytest
+
+from convinse.dialogue.steps import ages_between, take_steps
+from convinse.language.language import english
+
+TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}
+STEP = {"text": "Titanic's director", "question": "Who is Titanic's director?"}
+BIRTH = {"text": "born", "question": "When was James Cameron born?", "use": "born"}
+
+
+def date(iso, label):
+    return {"id": f"{iso}T00:00:00Z", "label": label}
+
+
+def evidence(text):
+    return {"evidence_text": text, "source": "kb", "wikidata_entities": [], "score": 1.0}
+
+
+def answered(question, *pairs, **more):
+    """A turn with answers: pairs of an entity or a name and its probability."""
+    named = [({"id": name, "label": name} if isinstance(name, str) else name, score) for name, score in pairs]
+    answers = [
+        {"answer": entity, "score": score, "rank": rank, "evidences": [0], "reasons": ["reader"]}
+        for rank, (entity, score) in enumerate(named, 1)
+    ]
+    candidates = [{"item": TITANIC, "question_word": "Titanic", "score": 1.0, "rank": 0}]
+    representation = {
+        "context": [],
+        "entities": [TITANIC],
+        "predicate": "",
+        "answer_type": "",
+        "candidates": candidates,
+    }
+    found = [evidence(f"about {question}")]
+    return {
+        "question": question,
+        "resolved_question": question,
+        "representation": representation,
+        "top_evidences": found,
+        "pred_answers": answers,
+        **more,
+    }
+
+
+def taken(turn, world):
+    """The turn after its steps, in a world of answers by question; questions that it does not have are abstained from."""
+    questions = []
+
+    def answer(turns):
+        for inner in turns:
+            questions.append(inner["question"])
+            unknown = {"abstained": {"reason": "the evidences do not say"}}
+            found = world.get(inner["question"])
+            inner.update(answered(inner["question"], *found) if found else answered(inner["question"], **unknown))
+
+    take_steps([turn], ["kb"], 0.2, english().steps, answer)
+    return turn, questions
+
+
+def test_the_answer_to_a_description_takes_its_place():
+    turn = answered("where was Titanic's director born", (CAMERON, 0.75), ("Southampton", 0.1), steps=[{**STEP}])
+    world = {STEP["question"]: [(CAMERON, 0.9)], "where was James Cameron born": [("Kapuskasing", 0.8)]}
+    turn, questions = taken(turn, world)
+    assert questions == list(world) and turn["resolved_question"] == "where was James Cameron born"
+    (best,) = turn["pred_answers"]
+    assert (best["answer"]["label"], best["score"]) == ("Kapuskasing", pytest.approx(0.72))
+    (step,) = turn["steps"]
+    assert step["answer"] == CAMERON and step["score"] == 0.9 and STEP["question"] in step["evidence"]
+
+
+def test_the_answer_to_the_whole_question_stays_if_it_is_more_probable_but_never_a_bridge():
+    turn = answered("where was Titanic's director born", (CAMERON, 0.7), ("Canada", 0.6), steps=[{**STEP}])
+    turn, _ = taken(turn, {STEP["question"]: [(CAMERON, 0.9)], "where was James Cameron born": [("Rome", 0.5)]})
+    assert [(ranked["answer"]["label"], ranked["rank"]) for ranked in turn["pred_answers"]] == [("Canada", 1)]
+    assert "steps" not in turn
+
+
+def test_a_settled_answer_takes_no_step():
+    turn, questions = taken(answered("q", ("Canada", 0.95), steps=[{**STEP}]), {})
+    assert questions == [] and "steps" not in turn
+
+
+def test_an_unknown_part_is_named():
+    reason = {"abstained": {"reason": "the evidences do not say"}}
+    turn, _ = taken(answered("where was Titanic's director born", ("Rome", 0.1), steps=[{**STEP}], **reason), {})
+    assert turn["abstained"]["reason"] == "the evidences do not say: Who is Titanic's director?"
+
+
+BORN = [(date("1954-08-16", "16 August 1954"), 0.9)]
+THEN = {"text": "then", "question": "When did it come out?", "use": "then"}
+
+
+def test_an_age_is_computed_from_two_dates_and_shows_both():
+    world = {BIRTH["question"]: BORN, THEN["question"]: [(date("1997-12-19", "19 December 1997"), 0.8)]}
+    turn, _ = taken(answered("how old was he then", ("2", 0.4), steps=[{**BIRTH}, {**THEN}]), world)
+    (best,) = turn["pred_answers"]
+    assert best["answer"] == {"id": "43", "label": "43 years"} and best["score"] == pytest.approx(0.72)
+    assert [turn["top_evidences"][place]["evidence_text"] for place in best["evidences"]] == [
+        f"about {question}" for question in world
+    ]
+
+
+def test_an_age_without_a_birth_is_not_known_but_one_in_a_text_is():
+    steps = [{**BIRTH}, {**THEN}]
+    turn, _ = taken(answered("how old was he", ("2", 0.6), steps=steps), {})
+    assert turn["abstained"]["reason"].endswith("When was James Cameron born?")
+    stated = answered("how old was he at the age test", ("12", 0.6), steps=[{**BIRTH}, {**THEN}])
+    assert "abstained" not in taken(stated, {})[0]
+
+
+AGES = [
+    (("1954-08-16", "16 August 1954"), ("1997-12-19", "19 December 1997"), [43]),
+    (("1954-08-16", "16 August 1954"), ("1997-08-15", "15 August 1997"), [42]),
+    (("1954-08-16", "16 August 1954"), ("1997-08-16", "16 August 1997"), [43]),
+    (("1954-08-16", "16 August 1954"), ("1997-01-01", "1997"), [43, 42]),
+    (("1954-01-01", "1954"), ("1954-01-01", "1954"), [0]),
+    (("1954-08-16", "16 August 1954"), ("1953-01-01", "1953"), []),
+    (("0954-08-16", "16 August 954"), ("1997-01-01", "1997"), []),
+    (("-0099-07-12", "12 July 100 BC"), ("-0043-03-15", "15 March 44 BC"), [55]),
+    (("-0009-01-01", "10 BC"), ("0020-01-01", "20"), [29, 28]),
+]
+
+
+@pytest.mark.parametrize(("born", "then", "ages"), AGES)
+def test_ages(born, then, ages):
+    assert ages_between(date(*born), date(*then)) == ages
