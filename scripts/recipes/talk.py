@@ -3,7 +3,8 @@
     PYTHONPATH=scripts python -m recipes.talk --data /path/to/shared/data
 
 Acts are learned from the patterns of `talk.yml` and from what people say to an assistant (CLINC150); questions from WikiWebQuestions, CompMix,
-BoolQ, SimpleQuestions (train), WikiTableQuestions (training), QAMR (dev), the rewrites, the train part of the embedded conversations, SQuAD as keywords and requests, and CLINC150's other
+BoolQ, SimpleQuestions (train), WikiTableQuestions (training), QAMR (dev), the rewrites, the train part of the embedded conversations, SQuAD as keywords and requests, headers of tables alone and behind words of
+talk, and CLINC150's other
 intents ("how do i change my pin"). The least probability of an act is chosen on a fifth of them that is
 kept apart. Then the model is judged on `tests/cases/acts.yml` and on the questions of ConvQuestions, ConvMix and the snapshot.
 """
@@ -29,6 +30,7 @@ from convinse.language.text import fold
 from convinse.support import manifest
 from convinse.support.files import replacing
 from recipes.embedded.requests import as_keywords, as_request
+from recipes.embedded.tables import read_tables
 from recipes.sources import json_lines, records, shared_data, unescaped_field
 
 # CLINC150's intents that are acts of talk; those of its domains `small_talk` and `meta` that are neither talk nor questions are left out
@@ -39,6 +41,8 @@ _INTENTS = {
 _NO_TASKS = ("small_talk", "meta")
 _SAMPLES = 2000  # of an act
 _DRAWS = (1, 1, 3)  # of which the shortest is taken
+_HEADER = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]{2,}){0,2}")
+_KEYWORDS = 8000  # headers of tables, and as many behind other words
 _QUESTIONS = 5000  # of a source
 _SHORT_QUESTIONS = 6000  # of the patterns
 _LEAST_OFTEN = 6  # examples that have a feature
@@ -109,6 +113,17 @@ def reworded(data: Path, chance: random.Random) -> Iterator[Example]:
     texts = [question["question"] for line in lines for question in line.get("qas", ())]
     for number, question in enumerate(chance.sample(texts, 2 * _QUESTIONS)):
         yield (as_keywords if number % 2 else as_request)(question, chance), QUESTION
+
+
+def keywords(data: Path, chance: random.Random, uttered_words: Sequence[str]) -> Iterator[Example]:
+    """Headers of tables as people search for them, half of them behind words that acts begin with: "late fee", "guest wifi"."""
+    headers = {" ".join(header.split()) for _, table in read_tables(data) for header in table["header"]}
+    names = sorted(header for header in headers if _HEADER.fullmatch(header))
+    beginnings = sorted({" ".join(text.split()[: chance.choice((1, 1, 2))]) for text in uttered_words})
+    for _ in range(_KEYWORDS):
+        name = " ".join(chance.sample(names, chance.choice((1, 1, 2)))).lower()
+        yield name, QUESTION
+        yield f"{chance.choice(beginnings)} {name}".lower(), QUESTION
 
 
 def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterator[Example]:
@@ -217,7 +232,8 @@ def main() -> None:
     acts = {fold(text) for text, act in utterances if act != QUESTION}
     said = [*spoken(data, "train")] * 3
     acts |= {fold(text) for text, act in said if act != QUESTION}
-    wordings = [*questions(data, chance, names), *reworded(data, chance)]
+    openings = [text for text, act in utterances if act != QUESTION]
+    wordings = [*questions(data, chance, names), *reworded(data, chance), *keywords(data, chance, openings)]
     model = learned([*utterances, *said, *(utterance for utterance in wordings if fold(utterance[0]) not in acts)])
     folder = Path(resolve(TALK_MODEL))
     with replacing(folder / FILE) as temporary:

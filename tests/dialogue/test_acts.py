@@ -8,6 +8,7 @@ from case_tables import cases, each_case
 from convinse.config import resolve
 from convinse.dialogue.acts import FILE, QUESTION, TALK_MODEL, read_acts
 from convinse.support.errors import ModelError
+from places import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,11 @@ def test_unseen_utterances(acts):
 def test_most_utterances_of_an_act_are_recognised(acts, case):
     found = [acts.act(text) for text in case["utterances"]]
     assert found.count(case["act"]) / len(found) >= 0.85
+
+
+def test_keywords_and_requests_are_questions(acts):
+    lines = (ROOT / "tests" / "cases" / "requests_typed.txt").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if acts.act(line) != QUESTION]) <= 1
 
 
 @pytest.mark.parametrize("utterance", ["", "?!", "thanks " * 30, "\u200b", "Wer hat Titanic gedreht?"])
