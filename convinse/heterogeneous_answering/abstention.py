@@ -80,7 +80,11 @@ def unknown_names(question: Question) -> list[str]:
         return in_cell or f" {words.words.without_article(fold(name))} " in text
 
     return [
-        name for name in question.unlinked if not is_found(name) and not all(map(is_found, words.names.listed(name)))
+        name
+        for name in question.unlinked
+        # without capitals a word before a name may be part of it: "the salesman wade gustafson"
+        if not (any(map(is_found, name.split())) if name.islower() else is_found(name))
+        and not all(map(is_found, words.names.listed(name)))
     ]
 
 

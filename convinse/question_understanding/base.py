@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..records.conversation import Conversation, Turn, Understanding
-from ..records.evidence import question_items
+from ..records.evidence import Entity, question_items
 from ..stage import Stage, inferred
 from ..turn_results import keep_understanding, results_of
 
@@ -77,7 +77,12 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     if places:
         earlier["top_evidences"] = [turn["top_evidences"][places[0]]]
     representation = turn.get("representation")
-    if representation is not None and not representation["entities"]:
+    if representation is not None and "abstained" in turn and "unlinked" in representation:
+        # "he" behind "who is X?" is X, still unknown
+        names: list[Entity] = [{"id": name["name"], "label": name["name"]} for name in representation["unlinked"]]
+        earlier["representation"] = {**representation, "entities": [*names, *representation["entities"]]}
+        earlier["answers"] = []
+    elif representation is not None and not representation["entities"]:
         # nothing was linked: later turns are about the item of the best answer's evidence
         best = turn.get("pred_answers", [])[:1] if "abstained" not in turn else []
         cited = [place for ranked in best for place in ranked.get("evidences", [])[:1]]

@@ -11,6 +11,7 @@ import numpy as np
 from ..encoder.question_readers import Pointers, QuestionRewriter
 from ..knowledge_base.items import Items
 from ..knowledge_base.linking import EntityLinker, LinkedMention
+from ..knowledge_base.question_names import small_names
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
@@ -87,8 +88,14 @@ class Rewriter:
             return f"and {talk.replacement(turn['question'])}?", False
         question = talk.bare(turn["question"])
         if (topic := talk.topic_first(question)) is None:
-            return question, False
+            return question, self._asks_who_is(question)
         return topic.question, topic.is_named and not self._reader.pronouns(topic.question)
+
+    def _asks_who_is(self, question: str) -> bool:
+        """Return True for "who is flarbo mint?", which asks nothing but a name that no text has."""
+        head = self._language.steps.identifying.match(question)
+        start, end = (head.end() if head else 0), len(question.rstrip(" ?.!"))
+        return head is not None and (start, end) in small_names(question, self._language)
 
     def _rewrite(
         self,

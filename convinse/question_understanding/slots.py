@@ -88,7 +88,7 @@ class Slots(QuestionUnderstanding):
         representation = represent(full_question, mentions, answer_type.label, self.language)
         representation["candidates"] += earlier_topics(history, representation["candidates"])
         names = unlinked_names(turn["question"], representation["candidates"], self.kb, self.language)
-        names += unknown_small_names(turn["question"], representation["candidates"], history, self.kb, self.language)
+        names += unknown_small_names(full_question.text, representation["candidates"], history, self.kb, self.language)
         if names:
             representation["unlinked"] = [{"name": name} for name in names]
         understanding: Understanding = {
@@ -267,7 +267,9 @@ def unknown_small_names(
         name = question[start:end]
         words = fold(name).split()
         is_written = not name.islower() or not linked.isdisjoint(words) or any(map(kb.candidates, [fold(name), *words]))
-        is_sure = len(words) > 1 or not before.isdisjoint(words) or language.steps.identifying.match(question[:start])
+        is_sure = (
+            len(words) > 1 or not before.isdisjoint(words) or language.steps.identifying.fullmatch(question[:start])
+        )
         if is_sure and not is_written:
             names.append(name)
     return names
