@@ -167,7 +167,7 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
     say(f"understood as: {asked_in_full(turn).strip()}", "bright_black", indent=2)
     for step in turn.get("steps", []):
         if "answer" in step and step["question"]:
-            say(f"first: {step['question']} {step['answer']['label']}", "bright_black", indent=2)
+            say(f"first: {step['text']}: {step['answer']['label']}", "bright_black", indent=2)
     used = [shown_part(part) for part in turn.get("history_used", [])]
     if used:
         say(f"from the history: {'; '.join(used)}", "bright_black", indent=2)

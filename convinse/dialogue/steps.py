@@ -11,7 +11,7 @@ from ..heterogeneous_answering.abstention import DO_NOT_SAY
 from ..language.step_words import StepWords
 from ..records.conversation import RankedAnswer, Step, Turn
 from ..records.evidence import Entity, unique_entities
-from ..records.literals import date_entity, is_date, is_item, number_entity
+from ..records.literals import date_entity, is_date, is_item, number_entity, years_of
 from ..records.replies import Meaning
 from ..scoring.convqa import add_answer_metrics, add_answer_presence
 
@@ -27,6 +27,7 @@ _OLDEST = 130  # years; a greater age is of other dates
 _REPLACED = (
     "representation", "structured_representation", "resolved_question", "question_entities", "top_evidences", "abstained", "extent",
 )  # fmt: skip
+_WORDS_OF_A_DAY = 3
 _NO_DATE: Entity = {"id": "", "label": ""}
 _TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
@@ -187,12 +188,13 @@ def ages_between(born: Entity, then: Entity) -> list[int]:
     """Return the age in years at a date, the likelier first if only years are known; empty if it is before the birth."""
     start, end = _day(born), _day(then)
     years = end[0] - start[0]
-    if years < 0 or years > _OLDEST:
+    if not 0 <= years <= _OLDEST or max(map(years_of, (born, then))) > 1:  # a decade is no date
         return []
-    is_exact = all(entity["label"][:1].isdigit() and " " in entity["label"] for entity in (born, then))
-    if is_exact:
-        return [years - (end[1:] < start[1:])]
-    return [years, years - 1] if years else [0]
+    known = min(len(entity["label"].split()) for entity in (born, then))  # words: a year, a month, a day
+    parts = slice(1, known if start[0] > 0 and end[0] > 0 else _WORDS_OF_A_DAY)
+    if known < _WORDS_OF_A_DAY and start[parts] == end[parts]:
+        return [years, years - 1] if years else [0]
+    return [years - (end[parts] < start[parts])]
 
 
 def _day(entity: Entity) -> tuple[int, int, int]:

@@ -69,23 +69,26 @@ def _of_age(
     if not places:
         return []
     owner = text[slice(*places[0])]
-    born: Step = {"text": "born", "question": f"When was {owner} born?", "use": "born"}
+    born: Step = {"text": f"{owner} born", "question": f"When was {owner} born?", "use": "born"}
     clause = text[moment.end() :].strip(" ?.!") if moment is not None else ""
+    said = f"{owner} died"
     rest = text[aging.end() :]
     year = _YEAR.search(rest)
     if words.dying.search(rest):
         question = f"When did {owner} die?"
     elif clause:
-        question = f"When did {_with_topics(clause, history, kb, language)}?"
+        said = _with_topics(clause, history, kb, language)
+        question = f"When did {said}?"
     elif year is not None:
         return [born, {"text": year[0], "question": "", "use": "then"}]
     elif words.back_then.search(rest) and history:
-        question = f"When: {history[-1].get('resolved_question') or history[-1]['question']}"
+        said = history[-1].get("resolved_question") or history[-1]["question"]
+        question = f"When: {said}"
     elif not language.times.present.isdisjoint(fold(rest).split()):
         return [born, {"text": "", "question": "", "use": "then"}]
     else:
         question = f"When did {owner} die?"
-    return [born, {"text": clause or "then", "question": question, "use": "then"}]
+    return [born, {"text": said, "question": question, "use": "then"}]
 
 
 def _with_topics(clause: str, history: Sequence[Turn], kb: Items, language: Language) -> str:

@@ -18,13 +18,19 @@ export function understood(turn) {
     slots.predicate || rest.length ? chip("asks", words(slots.predicate || "…"), rest) : null,
     slots.answer_type ? chip("looks for", words(slots.answer_type), []) : null,
   ];
-  return frame(chips, full && plain(full) !== plain(turn.question) ? element("p", { class: "full" }, "Read as ", element("q", { dir: "auto" }, full)) : null);
+  const read = full && plain(full) !== plain(turn.question) ? element("p", { class: "full" }, "Read as ", element("q", { dir: "auto" }, full)) : null;
+  return frame(chips, [read, ...(turn.steps ?? []).filter((step) => step.answer && step.question).map(first)].filter(Boolean));
+}
+
+/** The answer to a question inside the question, with the evidence for it as a title. */
+function first(step) {
+  return element("p", { class: "full", title: step.evidence ?? "" }, "First: ", words(step.text), ": ", entity(step.answer));
 }
 
 const plain = (text) => text.toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
 
-function frame(chips, more = null) {
-  return element("div", { class: "understood" }, element("ul", { class: "chips", "aria-label": "What was understood" }, chips), more);
+function frame(chips, more = []) {
+  return element("div", { class: "understood" }, element("ul", { class: "chips", "aria-label": "What was understood" }, chips), ...more);
 }
 
 function chip(kind, value, parts) {
