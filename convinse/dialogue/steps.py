@@ -157,13 +157,17 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords) -> None:
     ages = [] if unknown else ages_between(born["answer"], then["answer"])
     if not ages:
         cited = [
-            turn["top_evidences"][place] for ranked in turn["pred_answers"][:1] for place in ranked["evidences"][:1]
+            turn["top_evidences"][place]
+            for ranked in turn["pred_answers"][:1]
+            for place in ranked.get("evidences", [])[:1]
         ]
         if not any(words.aged.search(evidence["evidence_text"]) for evidence in cited):
             turn["abstained"] = {"reason": _no_answer(unknown)}
         return
     turn["steps"] = steps
-    cited = [part["top_evidences"][place] for part in parts for place in part["pred_answers"][0]["evidences"][:1]]
+    cited = [
+        part["top_evidences"][place] for part in parts for place in part["pred_answers"][0].get("evidences", [])[:1]
+    ]
     share = born["score"] * then["score"] / len(ages)
     turn["top_evidences"] = [*cited, *turn["top_evidences"]]
     turn["pred_answers"] = [

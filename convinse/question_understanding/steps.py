@@ -31,8 +31,9 @@ def steps_of(
         language: the language of the question.
     """
     names = [*linked, *_unlinked(text, linked, language)]
-    if language.steps.aging.search(text) and not language.talk.self_repair.search(text):
-        return _of_age(text, names, history, kb, language)
+    aging = language.steps.aging.search(text)
+    if aging is not None and not language.talk.self_repair.search(text):
+        return _of_age(text, aging.end(), names, history, kb, language)
     topic = _TOPIC.search(text)
     behind = f" {topic[1]}?" if topic else "?"
     text = text[: topic.start()] if topic else text
@@ -55,24 +56,21 @@ def _unlinked(text: str, names: Sequence[tuple[int, int]], language: Language) -
 
 
 def _of_age(
-    text: str, names: Sequence[tuple[int, int]], history: Sequence[Turn], kb: Items, language: Language
+    text: str, start: int, names: Sequence[tuple[int, int]], history: Sequence[Turn], kb: Items, language: Language
 ) -> list[Step]:
-    """Return the questions for a birth and for the time at which an age is asked for."""
+    """Return the questions for a birth and for the time at which an age is asked for, by words that end at `start`."""
     words = language.steps
-    aging = words.aging.search(text)
-    if aging is None:
-        return []
-    moment = words.moment.search(text, aging.end())
+    moment = words.moment.search(text, start)
     until = moment.start() if moment else len(text)
     before_moment = sorted(span for span in names if span[0] < until)
-    places = [span for span in before_moment if span[0] >= aging.end()] or before_moment
+    places = [span for span in before_moment if span[0] >= start] or before_moment
     if not places:
         return []
-    owner = text[slice(*places[0])]
+    owner = text[slice(*places[0])].removesuffix("'s").removesuffix("’s")
     born: Step = {"text": f"{owner} born", "question": f"When was {owner} born?", "use": "born"}
     clause = text[moment.end() :].strip(" ?.!") if moment is not None else ""
     said = f"{owner} died"
-    rest = text[aging.end() :]
+    rest = text[start:]
     year = _YEAR.search(rest)
     if words.dying.search(rest):
         question = f"When did {owner} die?"

@@ -1,0 +1,52 @@
+"""The questions inside a question of a conversation: those for the two dates of an age."""
+
+import pytest
+
+from convinse.language.language import english
+from convinse.question_understanding.steps import steps_of
+
+CAMERON, TITANIC = {"id": "Q42574", "label": "James Cameron"}, {"id": "Q44578", "label": "Titanic"}
+HISTORY = [
+    {
+        "question": "Who directed it?",
+        "resolved_question": "Who directed Titanic?",
+        "answers": [CAMERON],
+        "representation": {"entities": [TITANIC], "context": [], "predicate": "directed", "answer_type": "person"},
+    }
+]
+AGES = [
+    ("how old was James Cameron when Titanic came out", "When did Titanic came out?"),
+    ("how old was James Cameron when the film came out?", "When did Titanic came out?"),
+    ("how old was James Cameron when it came out", "When did Titanic came out?"),
+    ("at what age did James Cameron die?", "When did James Cameron die?"),
+    ("how old was James Cameron", "When did James Cameron die?"),
+    ("how old was James Cameron then?", "When: Who directed Titanic?"),
+    ("how old was James Cameron in 1997", ""),
+    ("how old is James Cameron?", ""),
+    ("James Cameron's age at the time of Titanic", "When did Titanic?"),
+]
+
+
+def steps(text, kb, history=HISTORY):
+    names = [(text.index(name), text.index(name) + len(name)) for name in ("James Cameron", "Titanic") if name in text]
+    return steps_of(text, names, history, kb, english())
+
+
+@pytest.mark.parametrize(("text", "then"), AGES, ids=[text for text, _ in AGES])
+def test_an_age_needs_a_birth_and_a_time(world_kb, text, then):
+    born, later = steps(text, world_kb)
+    assert born["question"] == "When was James Cameron born?" and (born["use"], later["use"]) == ("born", "then")
+    assert later["question"] == then and (then or later["text"] == ("1997" if "1997" in text else ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When was Ice Age released?",
+        "how old is he",
+        "how old is Titanic's star, I mean when was Titanic made",
+        "What is the age limit?",
+    ],
+)
+def test_no_age_is_computed(world_kb, text):
+    assert not any("use" in step for step in steps(text, world_kb, []))
