@@ -59,3 +59,17 @@ def test_runs_over_data_know_no_talk(lexical):
 def test_gold_history_is_as_it_was():
     turn = {"question": "a?", "structured_representation": "a", "answers": [], "act": "more", "pred_answers": []}
     assert "act" not in history_turn(turn, use_gold_answers=True)
+
+
+def test_later_turns_are_about_the_name_that_nothing_is_known_of_and_not_about_a_guess():
+    representation = {"context": [], "entities": [], "predicate": "", "answer_type": "", "candidates": []}
+    guess = {"answer": {"id": "Q42574", "label": "James Cameron"}, "score": 0.1, "rank": 1}
+    turn = {
+        "question": "who is flarbo mint?",
+        "representation": {**representation, "unlinked": [{"name": "flarbo mint"}]},
+        "pred_answers": [guess],
+        "abstained": {"reason": "nothing is known of 'flarbo mint'"},
+    }
+    later = history_turn(turn, use_gold_answers=False)
+    assert later["representation"]["entities"] == [{"id": "flarbo mint", "label": "flarbo mint"}]
+    assert later["answers"] == []
