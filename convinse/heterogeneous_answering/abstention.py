@@ -28,6 +28,8 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         return f"the question seems to be {language}; only English is understood"
     unknown = unknown_names(question)
     likely = ranked[0].score if ranked else 0.0
+    if ranked and ranked[0].is_listed:  # one of its members is asked for as much as another
+        likely = sum(answer.score for answer in ranked if answer.is_listed)
     others = [answer for answer in ranked[1:] if not (answer.is_listed and ranked[0].is_listed)]
     # only documents may be about something else; among facts other checks tell
     keywords = question.language.properties.keywords
