@@ -10,7 +10,7 @@ from ..language.validity import judged_parts
 from ..records.literals import is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
-from .candidates import EntityCandidate, EntityRole
+from .candidates import EntityCandidate
 from .question import Question
 
 _INSTANCE_OF = "P31"
@@ -68,12 +68,7 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     for candidate in candidates:
         entity_id = candidate.entity["id"]
         is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
-        labels = (
-            label
-            for role in candidate.roles
-            if role.kind != "subject" and _is_of_topic(role, question)
-            for label in role.labels
-        )
+        labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
         is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
         if (
             is_possible
@@ -88,16 +83,6 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         if is_possible and (candidate.computed or not _is_of_other_kind(candidate, question)):
             possible.append(candidate)
     return possible
-
-
-def _is_of_topic(role: EntityRole, question: Question) -> bool:
-    """Return False for the value of a property of something else than the question is about: the wife of her second husband."""
-    subject = question.evidences[role.place].subject
-    return (
-        role.kind not in ("object", "box")
-        or subject is None
-        or subject["id"] in {item["id"] for item in question.about}
-    )
 
 
 def _is_of_other_kind(candidate: EntityCandidate, question: Question) -> bool:
