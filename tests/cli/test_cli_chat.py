@@ -114,7 +114,7 @@ def test_text_that_a_terminal_would_obey_is_shown(capsys):
         def inference_on_turn(self, turn, sources):
             return [{"answer": {"id": "Q9", "label": "[bold]x\x1b[2J\n:smile:"}, "score": 1.0, "rank": 1}]
 
-    Chat(make(ha=Odd(CONFIG)), ("kb",)).take("who is it?")
+    Chat(make(ha=Odd(CONFIG)), ("kb",)).take("who won?")
     assert capsys.readouterr().out.startswith("[bold]x [2J :smile: (Q9)  1.00, likely\n")
 
 
