@@ -56,6 +56,8 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         offered = [
             candidate for candidate in candidates if (name := keywords(candidate.entity["label"])) and name <= words
         ]
+        if compared := [candidate for candidate in candidates if _is_compared(candidate)]:
+            return compared
         if len(offered) > 1:
             return offered
     if any(candidate.agreement is Agreement.HOLDS for candidate in candidates):
@@ -88,6 +90,10 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         if is_possible and (candidate.computed or not _is_of_other_kind(candidate, question)):
             possible.append(candidate)
     return possible
+
+
+def _is_compared(candidate: EntityCandidate) -> bool:
+    return candidate.computed is not None and candidate.computed.operation == "comparison"
 
 
 def _is_of_topic(role: EntityRole, question: Question) -> bool:

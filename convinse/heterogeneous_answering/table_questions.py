@@ -31,6 +31,7 @@ from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .candidates import Computed
+from .comparisons import chosen_by_value
 from .intervals import by_intervals
 from .question import Question
 from .selections import (
@@ -155,6 +156,8 @@ def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
 
 
 def _comparison(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    if results := chosen_by_value(question):
+        return results
     operations = question.language.operations
     compared = operations.comparison(question.in_full) if operations.offers(question.text) else None
     if compared is None:
