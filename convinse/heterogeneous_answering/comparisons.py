@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.literals import is_date
+from ..records.literals import is_date, is_item
 from ..records.periods import Period
 from ..records.ranked_rows import value_of
 from ..records.written_values import find_literals
@@ -21,7 +21,7 @@ _DATE = "date"  # as a unit
 _BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them
 
 
-class _Value(NamedTuple):
+class _Measured(NamedTuple):
     """A value of a thing: from the lowest to the highest amount, which differ for a date without a day, its unit and evidence."""
 
     lowest: float
@@ -63,11 +63,11 @@ def is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     return holds, (first.place, second.place)
 
 
-def _is_apart(first: _Value, second: _Value) -> bool:
+def _is_apart(first: _Measured, second: _Measured) -> bool:
     return first.highest < second.lowest or second.highest < first.lowest
 
 
-def _compared(question: Question) -> tuple[list[tuple[Entity, _Value]], bool] | None:
+def _compared(question: Question) -> tuple[list[tuple[Entity, _Measured]], bool] | None:
     """Return the things that a question compares, in its order, with their values, and whether it asks for the highest value.
 
     None if the question compares nothing, or if not all of them have a value of the same kind.
@@ -80,13 +80,18 @@ def _compared(question: Question) -> tuple[list[tuple[Entity, _Value]], bool] | 
     words = keywords(question.in_full).difference(*(keywords(thing["label"]) for thing in things))
     values = [list(_values(thing, question)) for thing in things]
     labels = {label for of_thing in values for label, _ in of_thing}
-    asked = [{label for label in labels if names.asking(label, with_measures(words, question))}]
+    candidates = [{label for label in labels if names.asking(label, words)}]
     if by is None:
         beginnings = _BEGINNINGS if _asks_for_beginning(question, words) else ()
-        asked += [{label for label in labels if label.id == beginning} for beginning in beginnings]
+        candidates += [{label for label in labels if label.id == beginning} for beginning in beginnings]
     else:
-        asked.append({label for label in labels if names.asking(label, by)})
-    for requested in asked:
+        candidates += [
+            {label for label in labels if names.asking(label, measures)}
+            for measures in (by, with_measures(words, question))
+        ]
+    for requested in candidates:
+        if len({label.id for label in requested if label.id}) > 1:  # "Did A die before B was born?"
+            continue
         pools = [[value for label, value in of_thing if label in requested] for of_thing in values]
         for unit in dict.fromkeys(value.unit for value in pools[0] if (value.unit == _DATE) == (by is None)):
             found = [_joined([value for value in pool if value.unit == unit]) for pool in pools]
@@ -96,7 +101,7 @@ def _compared(question: Question) -> tuple[list[tuple[Entity, _Value]], bool] | 
     return None
 
 
-def _joined(values: Sequence[_Value]) -> _Value | None:
+def _joined(values: Sequence[_Measured]) -> _Measured | None:
     """Return the first of several dates, and the range of several numbers; None without values."""
     if not values or values[0].unit == _DATE:
         return min(values, key=lambda value: (value.lowest, value.highest), default=None)
@@ -138,10 +143,10 @@ def _things(question: Question) -> list[Entity]:
     return [entity for _, entity in sorted(places, key=lambda place: place[0])]
 
 
-def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, _Value]]:
+def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, _Measured]]:
     for place, read in enumerate(question.evidences):
         if read.fact is not None:
-            if read.fact.subject["id"] == thing["id"]:
+            if read.fact.subject["id"] == thing["id"] and not is_item(read.fact.object["id"]):
                 label = PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"])
                 yield from ((label, value) for value in _typed([read.fact.object], place))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] == thing["id"]:
@@ -153,10 +158,10 @@ def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, 
             yield from ((PropertyLabel(attribute["path"][-1]), value) for value in _typed([*dates, *numbers], place))
 
 
-def _typed(entities: Sequence[Entity], place: int) -> Iterator[_Value]:
+def _typed(entities: Sequence[Entity], place: int) -> Iterator[_Measured]:
     for entity in entities:
         if is_date(entity["id"]):
             period = Period.of_date(entity)
-            yield _Value(period.first, period.last, _DATE, place)
+            yield _Measured(period.first, period.last, _DATE, place)
         elif (value := value_of(entity["label"])) is not None:
-            yield _Value(value.amount, value.amount, value.unit, place)
+            yield _Measured(value.amount, value.amount, value.unit, place)
