@@ -10,7 +10,7 @@ from ..language.validity import judged_parts
 from ..records.literals import is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
-from .candidates import EntityCandidate
+from .candidates import EntityCandidate, EntityRole
 from .question import Question
 
 _INSTANCE_OF = "P31"
@@ -20,19 +20,28 @@ _LIFE = frozenset(("P569", "P570"))  # dates of birth and death
 def set_agreements(candidates: Sequence[EntityCandidate], question: Question) -> None:
     """Set the agreement of candidates with the time of a question.
 
-    A candidate holds if an evidence of it holds then, and contradicts if all its evidences contradict. If the answer was computed
-    from the values of a property, the other values (`rivals`) contradict.
+    A candidate holds if an evidence of it holds then, and contradicts if all its evidences contradict. Facts of it without a time do
+    not count if a dated statement about the same item contradicts and another one of the same kind holds. If the answer was
+    computed from the values of a property, the other values (`rivals`) contradict.
     """
     verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
-    for place, part, verdict in judged_parts(question.in_full, question.evidences, question.language):
+    parts = judged_parts(question.in_full, question.evidences, question.language)
+    holding = {part.group for _, part, verdict in parts if verdict is Agreement.HOLDS}
+    outdated: dict[str, set[str]] = defaultdict(set)  # by candidate: the items of which a dated statement contradicts
+    for place, part, verdict in parts:
         for entity in question.evidences[place].within(part.start, part.end):
             verdicts[place, entity["id"]].add(verdict)
+            if verdict is Agreement.CONTRADICTS and part.group in holding:
+                outdated[entity["id"]].add(part.group[0])
     unknown = {Agreement.UNKNOWN}
     rivals = frozenset().union(*(candidate.computed.rivals for candidate in candidates if candidate.computed))
     for candidate in candidates:
-        stated = {
-            verdict for role in candidate.roles for verdict in verdicts.get((role.place, role.entity["id"]), unknown)
-        }
+        stated = set[Agreement]()
+        for role in candidate.roles:
+            fact = question.evidences[role.place].fact
+            stated_there = verdicts.get((role.place, role.entity["id"]), unknown)
+            if fact is None or stated_there != unknown or fact.subject["id"] not in outdated[role.entity["id"]]:
+                stated |= stated_there
         if candidate.computed and candidate.computed.rivals:
             candidate.agreement = Agreement.HOLDS
         elif candidate.places and rivals.issuperset(candidate.places):
@@ -56,6 +65,8 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         offered = [
             candidate for candidate in candidates if (name := keywords(candidate.entity["label"])) and name <= words
         ]
+        if compared := [candidate for candidate in candidates if _is_compared(candidate)]:
+            return compared
         if len(offered) > 1:
             return offered
     if any(candidate.agreement is Agreement.HOLDS for candidate in candidates):
@@ -68,7 +79,12 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     for candidate in candidates:
         entity_id = candidate.entity["id"]
         is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
-        labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
+        labels = (
+            label
+            for role in candidate.roles
+            if role.kind != "subject" and _is_of_topic(role, question)
+            for label in role.labels
+        )
         is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
         if (
             is_possible
@@ -83,6 +99,16 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         if is_possible and (candidate.computed or not _is_of_other_kind(candidate, question)):
             possible.append(candidate)
     return possible
+
+
+def _is_compared(candidate: EntityCandidate) -> bool:
+    return candidate.computed is not None and candidate.computed.operation == "comparison"
+
+
+def _is_of_topic(role: EntityRole, question: Question) -> bool:
+    """Return False for the value of a property of something else than the question is about: the wife of her second husband."""
+    fact = question.evidences[role.place].fact
+    return fact is None or role.kind != "object" or fact.subject["id"] in {entity["id"] for entity in question.about}
 
 
 def _is_of_other_kind(candidate: EntityCandidate, question: Question) -> bool:

@@ -29,7 +29,7 @@ class Features(NamedTuple):
         read: logarithm of its normalised score by the reader.
         computed: how well it fits the expected type if a computation over tables or facts gives it (1 from a document), else 0.
         fit: logarithm of how well it fits the expected type.
-        score: the best normalised score of its evidences; 1 if it is computed from all rows of documents.
+        score: the best normalised score of its evidences; 1 if it is computed from all rows of documents, or held at the time asked for.
         covered: the largest share of the question's words in one of its evidences; likewise.
         subjects: the largest share of the question's items that one of its evidences names or was retrieved for.
         best: the maximum over its evidences of three factors: the share of the property, header or unit name found in the question,
@@ -108,6 +108,7 @@ class _Measurement:
         labels |= {entity["label"] for entity in question.about}
         mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
         self._asking = self._words.difference(*mentioned)  # the question without the names in it
+        self._is_timed = question.language.times.time(question.in_full) is not None
         self._shares = question.shares
         about = {entity["id"] for entity in question.about}
         self._subjects = []
@@ -154,9 +155,11 @@ class _Measurement:
         places = {role.place for role in roles} or set(candidate.best_places)
         if not roles:
             covered = max((self._covered(place, words) for place in places), default=0.0)
-        # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives
-        computed = float(self._is_computed_from_document(candidate))
-        is_whole = bool(computed and candidate.computed and candidate.computed.extent)
+        # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives;
+        # of the values of a property at a time that a question names, the one that held then is the answer
+        is_only = self._is_timed and bool(candidate.computed and candidate.computed.rivals)
+        computed = float(is_only or self._is_computed_from_document(candidate))
+        is_whole = is_only or bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences
             covered = 1.0
         kind = roles[0].kind if roles else ""
@@ -164,7 +167,7 @@ class _Measurement:
         fit = self._question.fit(entity)
         facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
-            read=math.log(max(candidate.read, _COMPUTED_READ * computed) + _MIN_READ),
+            read=math.log(max(candidate.read, float(is_only), _COMPUTED_READ * computed) + _MIN_READ),
             computed=computed or (fit if candidate.computed else 0.0),
             fit=math.log(max(fit, _MIN_FIT)),
             score=1.0 if is_whole else max((self._shares[place] for place in places), default=0.0),

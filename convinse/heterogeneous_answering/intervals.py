@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ from ..records.periods import Boundary, Period
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
+
+_NAME = re.compile(r"[^\W\d_][^()\d,;]*[^\W\d_](?= ?\()")  # before the time of a value: "Anna Berg (1961–1969)"
 
 
 class _DatedValue(NamedTuple):
@@ -30,12 +33,20 @@ _Groups = dict[tuple[str, ...], list[_DatedValue]]  # by subject and property
 
 
 def by_intervals(question: Question) -> list[Computed]:
-    """Return the date at which a value began or ended, or the value before or after another; empty if evidences differ."""
+    """Return the date at which a value began or ended, the value before or after another, or the one that held at a time.
+
+    Empty if evidences differ.
+    """
     if question.expected.kind in ("yesno", "number"):
         return []
     groups = _dated_values(question)
-    results = _boundary_dates(groups, question) if question.expected.kind == "date" else _beside(groups, question)
-    return results if len({result.entity["id"] for result in results}) == 1 else []
+    if question.expected.kind == "date":
+        results = _boundary_dates(groups, question)
+    else:
+        results = _beside(groups, question)
+    if results or question.expected.kind == "date":
+        return results if len({result.entity["id"] for result in results}) == 1 else []
+    return _held_then(groups, question)
 
 
 def _dated_values(question: Question) -> _Groups:
@@ -57,6 +68,8 @@ def _dated_values(question: Question) -> _Groups:
                 if not stated:  # the period is that of the name: "2019–2021, Norvia"
                     continue
                 start, end = stated[0], None if part.period.is_open else stated[-1]
+                if not values and (name := _NAME.match(read.text[part.start : part.end])):
+                    values = [{"id": name[0], "label": name[0]}]
             values = [value for value in values if value["id"] != part.group[0]]
             if len(values) == 1:
                 groups[part.group].append(_DatedValue(place, values[0], label, part.period, start, end))
@@ -96,4 +109,20 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
             result, neighbour = group[at], group[named[0]]
             places = frozenset(dated.place for dated in group)
             results.append(Computed(result.value, "interval", (result.place, neighbour.place), rivals=places))
+    return results
+
+
+def _held_then(groups: _Groups, question: Question) -> list[Computed]:
+    """Return the values of a property that held at the time that a question names, if others did not."""
+    time, keywords = question.language.times.time(question.in_full), question.language.properties.keywords
+    if time is None:
+        return []
+    words = keywords(question.in_full).difference(*(keywords(item["label"]) for item in question.about))
+    about = {entity["id"] for entity in question.about}
+    results = []
+    for (subject, *_), group in groups.items():
+        holding = [dated for dated in group if time.admits(dated.period)]
+        if subject in about and question.property_names.asking(group[0].label, words):
+            rivals = frozenset(dated.place for dated in group)
+            results += [Computed(dated.value, "interval", (dated.place,), rivals=rivals) for dated in holding]
     return results

@@ -31,6 +31,7 @@ from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .candidates import Computed
+from .comparisons import chosen_by_value
 from .intervals import by_intervals
 from .question import Question
 from .selections import (
@@ -40,6 +41,7 @@ from .selections import (
     is_unexplained,
     relates_rows,
     selected_rows,
+    unexplained,
     with_measures,
 )
 from .table_lists import listed_rows
@@ -118,6 +120,34 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
+def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return what the only row says that holds at the time that a question names: "Who was their coach in 2010?"."""
+    keywords = question.language.properties.keywords
+    if question.expected.kind in ("yesno", "date", "number") or not question.language.times.time(question.in_full):
+        return []
+    words, about = content_words(question), {entity["id"] for entity in question.about}
+    found: list[tuple[int, Computed]] = []  # with the number of unexplained words of the question
+    for table in tables:
+        page = keywords(question.items.label(table.rows[0]["page"]) or "")
+        is_of_topic = table.rows[0]["page"] in about or bool(page & words)
+        selected = selected_rows(question, table, words - page) if table.dated and is_of_topic else None
+        if selected is None or is_unexplained("cell", question, table, words, selected.used):
+            continue
+        asking = words - page - selected.used
+        headed = [column for column in table.columns if column.keywords & asking and not column.order]
+        best = max(headed, key=lambda column: len(column.keywords & asking) / len(column.keywords), default=None)
+        column = best or (table.name_column if table.title_keywords & asking else None)
+        cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
+        if column is None or len({fold(cell["text"]) for cell in cells.values()}) != 1:
+            continue
+        answers = cell_answers(next(iter(cells.values())), question)
+        if len(answers) == 1 and _is_of_kind(answers[0], question, column):
+            others = frozenset(table.places.values())
+            result = Computed(answers[0], "interval", table.evidence_places([*cells]), rivals=others)
+            found.append((len(unexplained(question, table, words, selected.used)), result))
+    return [min(found, key=lambda pair: pair[0])[1]] if found else []
+
+
 def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
     properties = question.language.properties
     words, web = properties.keywords(question.in_full), properties.keyword_set(question.language.operations.web)
@@ -155,6 +185,8 @@ def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
 
 
 def _comparison(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    if results := chosen_by_value(question):
+        return results
     operations = question.language.operations
     compared = operations.comparison(question.in_full) if operations.offers(question.text) else None
     if compared is None:
@@ -281,7 +313,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "difference": _difference,
     "entry": _entry,
     "list": listed_rows,
-    "interval": lambda question, _: by_intervals(question),
+    "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
     "order": ordered_things,
     "sum": _sum,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..language.validity import contradicting, holding, judged_parts
+from .comparisons import is_greater
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 
@@ -54,6 +56,11 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
         question: with its evidences.
         judge: the entailment head of a model.
     """
+    if (compared := is_greater(question)) is not None:
+        holds, places = compared
+        sign = 1 if holds else -1
+        features = YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))
+        return Verdict(features, places, is_covered=True)
     covered = _covered(question)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
     if not order:

@@ -128,6 +128,22 @@ class OperationWords:
         words = {word for word in fold(question).split() if word in self._comparatives}
         return self._comparatives[words.pop()] if len(words) == 1 else None
 
+    def compares_dates(self, question: str) -> bool | None:
+        """Return True if a question asks for the later one of two ("Who is younger?"), False for the earlier, None for neither."""
+        words = {*fold(question).split()}
+        is_earlier, is_later = bool(words & self.earlier_of_two), bool(words & self.later_of_two)
+        return None if is_earlier == is_later else is_later
+
+    @cached_property
+    def earlier_of_two(self) -> WordSet:
+        """The words for the earlier of two: first, earlier, older."""
+        return self.earliest | set(map(_comparative, self.earliest))
+
+    @cached_property
+    def later_of_two(self) -> WordSet:
+        """The words for the later of two: last, later, younger."""
+        return self.latest | set(map(_comparative, self.latest))
+
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """Return True if the keywords of a column name ranks, where the lowest is the best."""
         return bool(keywords & self.literals.properties.keyword_set(self.ranks))
@@ -181,8 +197,12 @@ class OperationWords:
     @cached_property
     def _comparatives(self) -> Mapping[str, tuple[frozenset[str], bool]]:
         unnamed = {word: (frozenset[str](), word in self.greater) for word in self.greater | self.lesser}
-        adjectives = {_superlative(word)[:-2] + "r": degree for word, degree in self._adjectives.items()}
+        adjectives = {_comparative(_superlative(word)): degree for word, degree in self._adjectives.items()}
         return MappingProxyType({**self._superlatives, **adjectives, **unnamed})
+
+
+def _comparative(superlative: str) -> str:
+    return f"{superlative[:-2]}r" if superlative.endswith("est") else superlative
 
 
 def _superlative(adjective: str) -> str:

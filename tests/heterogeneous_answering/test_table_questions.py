@@ -8,6 +8,7 @@ from case_tables import cases, each_case
 from convinse.config import load_config
 from convinse.documents.evidences import document_evidences
 from convinse.documents.readers import read_document
+from convinse.heterogeneous_answering.comparisons import is_greater
 from convinse.heterogeneous_answering.question import questions_of
 from convinse.heterogeneous_answering.table_questions import computed_answers
 from convinse.heterogeneous_answering.tables import whole_tables
@@ -44,12 +45,16 @@ def evidences(resources):
     return of_all
 
 
-def computed(resources, text, evidences, items):
+def question_of(resources, text, evidences, items):
     entities = [resources.kb.entity(item) for item in items]
     expected = resources.language.answer_types.expected_type(text)
     fields = {"context": [], "entities": entities, "predicate": "", "answer_type": expected.label}
     turn = {"question": text, "top_evidences": evidences, "resolved_question": text, "representation": fields}
-    question = questions_of([turn], resources)[0]
+    return questions_of([turn], resources)[0]
+
+
+def computed(resources, text, evidences, items):
+    question = question_of(resources, text, evidences, items)
     return computed_answers(question, whole_tables(question))
 
 
@@ -65,6 +70,21 @@ def test_an_order_gives_the_answer(resources, evidences, case):
     labels = [result.entity["label"] for result in results]
     assert case["answer"] in labels if case["answer"] else labels == []
     assert all(place < len(found) for result in results for place in result.places)
+
+
+@each_case("values")
+def test_the_value_at_a_time_or_of_two_things_gives_the_answer(resources, evidences, case):
+    found = evidences(tuple(case["items"]))
+    if case["answer"] in (True, False):
+        holds, places = is_greater(question_of(resources, case["question"], found, case["items"])) or (None, ())
+        assert holds is case["answer"]
+    else:
+        results = computed(resources, case["question"], found, case["items"])
+        results = [result for result in results if result.operation in ("interval", "comparison")]
+        assert [result.entity["label"] for result in results] == ([case["answer"]] if case["answer"] else [])
+        places = results[0].places if results else ()
+    shown = " ".join(found[place]["evidence_text"] for place in places)
+    assert all(text in shown for text in case["shown"])
 
 
 def test_the_evidence_shown_is_the_row_that_decides(resources, evidences):

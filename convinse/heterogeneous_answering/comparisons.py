@@ -1,0 +1,167 @@
+"""Compares the values of a property of two things: "Which is longer, A or B?", "Did A come out before B?"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from ..language.property_names import PropertyLabel
+from ..language.text import fold
+from ..records.evidence import Entity
+from ..records.literals import is_date, is_item
+from ..records.periods import Period
+from ..records.ranked_rows import value_of
+from ..records.written_values import find_literals
+from .candidates import Computed
+from .question import Question
+from .selections import with_measures
+
+_DATE = "date"  # as a unit
+_BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them
+
+
+class _Measured(NamedTuple):
+    """A value of a thing: from the lowest to the highest amount, which differ for a date without a day, its unit and evidence."""
+
+    lowest: float
+    highest: float
+    unit: str
+    place: int
+
+
+def chosen_by_value(question: Question) -> list[Computed]:
+    """Return the one of several things that a question offers with the highest value, or the lowest; empty if values lack."""
+    if not question.language.operations.offers(question.text):
+        return []
+    found = _compared(question)
+    if found is None:
+        return []
+    values, is_highest = found
+    ranked = sorted(values, key=lambda pair: pair[1].lowest, reverse=is_highest)
+    (first, best), (_, second), *_ = ranked
+    if not _is_apart(best, second):
+        return []
+    return [Computed(first, "comparison", tuple(value.place for _, value in ranked))]
+
+
+def is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
+    """Return whether a comparison of two things holds ("Is A longer than B?"), and the places of the evidences of both values.
+
+    None if the question compares no two values.
+    """
+    operations, denial = question.language.operations, question.language.yes_no.denial
+    if operations.offers(question.text) or denial.search(question.in_full):
+        return None
+    values, is_highest = _compared(question) or ([], True)
+    if len(values) != 2:
+        return None
+    (_, first), (_, second) = values
+    if not _is_apart(first, second) and (first.lowest, first.highest) != (second.lowest, second.highest):
+        return None
+    holds = first.lowest > second.highest if is_highest else first.highest < second.lowest
+    return holds, (first.place, second.place)
+
+
+def _is_apart(first: _Measured, second: _Measured) -> bool:
+    return first.highest < second.lowest or second.highest < first.lowest
+
+
+def _compared(question: Question) -> tuple[list[tuple[Entity, _Measured]], bool] | None:
+    """Return the things that a question compares, in its order, with their values, and whether it asks for the highest value.
+
+    None if the question compares nothing, or if not all of them have a value of the same kind.
+    """
+    keywords, names = question.language.properties.keywords, question.property_names
+    direction, by = _direction(question)
+    things = _things(question) if direction is not None else []
+    if direction is None or len(things) < 2:
+        return None
+    words = keywords(question.in_full).difference(*(keywords(thing["label"]) for thing in things))
+    values = [list(_values(thing, question)) for thing in things]
+    labels = {label for of_thing in values for label, _ in of_thing}
+    candidates = [{label for label in labels if names.asking(label, words)}]
+    if by is None:
+        beginnings = _BEGINNINGS if _asks_for_beginning(question, words) else ()
+        candidates += [{label for label in labels if label.id == beginning} for beginning in beginnings]
+    else:
+        candidates += [
+            {label for label in labels if names.asking(label, measures)}
+            for measures in (by, with_measures(words, question))
+        ]
+    for requested in candidates:
+        if len({label.id for label in requested if label.id}) > 1:  # "Did A die before B was born?"
+            continue
+        pools = [[value for label, value in of_thing if label in requested] for of_thing in values]
+        for unit in dict.fromkeys(value.unit for value in pools[0] if (value.unit == _DATE) == (by is None)):
+            found = [_joined([value for value in pool if value.unit == unit]) for pool in pools]
+            compared = [(thing, value) for thing, value in zip(things, found, strict=True) if value is not None]
+            if len(compared) == len(things):
+                return compared, direction
+    return None
+
+
+def _joined(values: Sequence[_Measured]) -> _Measured | None:
+    """Return the first of several dates, and the range of several numbers; None without values."""
+    if not values or values[0].unit == _DATE:
+        return min(values, key=lambda value: (value.lowest, value.highest), default=None)
+    highest = max(value.highest for value in values)
+    return min(values, key=lambda value: value.lowest)._replace(highest=highest)
+
+
+def _asks_for_beginning(question: Question, words: AbstractSet[str]) -> bool:
+    """Return True if a question names no other event: "older", "first", "came out before"."""
+    operations, keyword_set = question.language.operations, question.language.properties.keyword_set
+    types, times = question.language.answer_types, question.language.times
+    compared = operations.earlier_of_two | operations.later_of_two | times.before | times.after | operations.dated
+    rest = words - keyword_set(compared) - question.language.yes_no.light_keywords
+    return all(types.names_class(word) for word in rest)
+
+
+def _direction(question: Question) -> tuple[bool | None, frozenset[str] | None]:
+    """Return whether a question asks for the highest or the lowest value, and the measures of its comparative; None if dates do."""
+    operations, times = question.language.operations, question.language.times
+    is_later = operations.compares_dates(question.in_full)
+    if is_later is None and question.expected.kind == "yesno":
+        is_later = times.asks_beside(question.in_full)
+    if is_later is not None:
+        return is_later, None
+    by, is_highest = operations.comparison(question.in_full) or (None, None)
+    return is_highest, by
+
+
+def _things(question: Question) -> list[Entity]:
+    """Return the things that a question names, in its order."""
+    keywords, keyword = question.language.properties.keywords, question.language.properties.keyword
+    words = [keyword(word) for word in fold(question.in_full).split()]
+    places: list[tuple[int, Entity]] = []
+    for entity in question.about:
+        name = keywords(entity["label"]) | keywords(question.items.label(entity["id"]) or "")
+        first = next((place for place, word in enumerate(words) if word in name), None)
+        if first is not None and not question.items.is_class(entity["id"]):
+            places.append((first, entity))
+    return [entity for _, entity in sorted(places, key=lambda place: place[0])]
+
+
+def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, _Measured]]:
+    for place, read in enumerate(question.evidences):
+        if read.fact is not None:
+            if read.fact.subject["id"] == thing["id"] and not is_item(read.fact.object["id"]):
+                label = PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"])
+                yield from ((label, value) for value in _typed([read.fact.object], place))
+        elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] == thing["id"]:
+            attribute = read.evidence["attribute"]
+            texts = [value["text"] for value in attribute["values"]]
+            entities = [literal.entity for text in texts for literal in find_literals(text)]
+            dates = [entity for entity in entities if is_date(entity["id"])]
+            numbers = [Entity(id=text, label=text) for text in texts] if len(texts) == 1 and not dates else []
+            yield from ((PropertyLabel(attribute["path"][-1]), value) for value in _typed([*dates, *numbers], place))
+
+
+def _typed(entities: Sequence[Entity], place: int) -> Iterator[_Measured]:
+    for entity in entities:
+        if is_date(entity["id"]):
+            period = Period.of_date(entity)
+            yield _Measured(period.first, period.last, _DATE, place)
+        elif (value := value_of(entity["label"])) is not None:
+            yield _Measured(value.amount, value.amount, value.unit, place)
