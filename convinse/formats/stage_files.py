@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
-
-import msgspec
+from typing import Any, Literal, NamedTuple
 
 from ..records.conversation import Conversation, HistoryPart, Turn
-from ..records.evidence import check_evidence, normalize_source
+from ..records.evidence import check_evidence, check_values, normalize_source
 from ..records.evidence_structure import in_own_form
 from ..records.representation import QuestionEntity, Representation
-from ..support.errors import DataError, one_line
+from ..support.errors import DataError
 from .conversations.benchmark import read_benchmark
 
 
@@ -26,11 +24,12 @@ class StageFile(NamedTuple):
     conversations: list[Conversation]
 
 
-class _Understood(msgspec.Struct):
-    representation: Representation | None = None
-    resolved_question: str | None = None
-    history_used: list[HistoryPart] | None = None
-    question_entities: list[QuestionEntity] | None = None
+_UNDERSTANDING: dict[str, Any] = {
+    "representation": Representation | None,
+    "resolved_question": str | None,
+    "history_used": list[HistoryPart] | None,
+    "question_entities": list[QuestionEntity] | None,
+}
 
 
 def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
@@ -55,10 +54,7 @@ def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
             raise DataError(
                 f"{where}: no 'structured_representation'; give a file that the stage qu or ers wrote to its end"
             )
-        try:
-            msgspec.convert(turn, _Understood)
-        except msgspec.ValidationError as error:
-            raise DataError(f"{where}: {one_line(error)}") from None
+        check_values(turn, _UNDERSTANDING, where)
         if retrieved:
             _take_evidences(turn, where, sources, most)
     return StageFile("ers" if retrieved else "qu", conversations)

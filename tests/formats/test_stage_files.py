@@ -49,7 +49,7 @@ def test_keys_of_the_turns_tell_the_stage():
         ({"top_evidences": [{**FOUND, "source": "web"}]}, "'web'"),
         ({"top_evidences": ["one"]}, "an evidence is str"),
         ({"top_evidences": [], "representation": {"predicate": 5}}, "representation"),
-        ({"top_evidences": [], "resolved_question": 5}, "$.resolved_question"),
+        ({"top_evidences": [], "resolved_question": 5}, "'resolved_question'"),
     ],
 )
 def test_fault_of_a_stage_file_names_its_turn(change, fault):
