@@ -105,7 +105,8 @@ def _visualize(options: argparse.Namespace) -> int:
 def _download(options: argparse.Namespace) -> int:
     from ..formats.download import download, find_collection
 
-    for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):
-        state = "as published" if done.is_checked else "not checked, as no sum is published"
-        print(f"{done.path}: {state}{'' if done.is_new else ', was there already'}", flush=True)
+    files = download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet)
+    for path, is_new, is_checked in files:
+        state = "as published" if is_checked else "not checked, as no sum is published"
+        print(f"{path}: {state}{'' if is_new else ', was there already'}", flush=True)
     return 0

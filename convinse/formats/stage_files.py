@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ..records.conversation import Conversation, HistoryPart, Turn
 from ..records.evidence import check_evidence, check_values, normalize_source
@@ -15,14 +15,6 @@ from ..records.evidence_structure import in_own_form
 from ..records.representation import QuestionEntity, Representation
 from ..support.errors import DataError
 from .conversations.benchmark import read_benchmark
-
-
-class StageFile(NamedTuple):
-    """The conversations of a file, and the last stage whose results all their turns have."""
-
-    stage: Literal["qu", "ers"]
-    conversations: list[Conversation]
-
 
 _UNDERSTANDING: dict[str, Any] = {
     "representation": Representation | None,
@@ -32,10 +24,10 @@ _UNDERSTANDING: dict[str, Any] = {
 }
 
 
-def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
-    """Read a stage file (a JSON list, or one conversation a line), evidences in the form of this project.
+def read_stage_file(path: Path, sources: Sequence[str], most: int) -> tuple[Literal["qu", "ers"], list[Conversation]]:
+    """Return the last stage whose results all turns of a stage file have, and its conversations, evidences in the project's form.
 
-    Raises `DataError`.
+    The file is a JSON list, or has one conversation a line. Raises `DataError`.
 
     Args:
         path: the file.
@@ -57,7 +49,7 @@ def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
         check_values(turn, _UNDERSTANDING, where)
         if retrieved:
             _take_evidences(turn, where, sources, most)
-    return StageFile("ers" if retrieved else "qu", conversations)
+    return "ers" if retrieved else "qu", conversations
 
 
 def _take_evidences(turn: Turn, where: str, sources: Sequence[str], most: int) -> None:

@@ -163,10 +163,6 @@ class _TextValue(msgspec.Struct):
     text: str
 
 
-class _Redirection(msgspec.Struct):
-    source: str = msgspec.field(name="from", default="")
-
-
 class FetchedEntity(DumpedEntity):
     """An entity document as `wbgetentities` and `Special:EntityData` answer it."""
 
@@ -174,7 +170,7 @@ class FetchedEntity(DumpedEntity):
     lastrevid: int = 0
     modified: str = ""
     missing: Any = None
-    redirects: _Redirection | None = None
+    redirects: dict[str, str] | None = None  # `from` the id that was asked for
     articles: int = 0  # in all Wikipedias
 
     @property

@@ -179,7 +179,7 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
                 raise BadLineError(f"{entity.id[:40]!r} is not an id of an item or a property")
             documents.setdefault(entity.id, None if entity.is_missing else parse_line(data, languages, LeftOut()))
             # an answer has a redirected entity under its old id
-            for name in {place, "" if entity.redirects is None else entity.redirects.source} - {entity.id}:
+            for name in {place, "" if entity.redirects is None else entity.redirects.get("from", "")} - {entity.id}:
                 if _is_id(name):
                     documents.setdefault(name, None)
         except (*JSON_ERRORS, BadLineError) as error:

@@ -252,8 +252,8 @@ def check_finished(data: Any, where: str) -> list[Conversation]:
     conversations = check_conversations(data, where)
     for turn, place in _places(conversations, where):
         check_values(turn, _MEASURES, place)
-        for answer in turn.get("pred_answers", []):
-            check_values(answer, {"score": float}, f"{place}, pred_answers")
+        for number, answer in enumerate(turn.get("pred_answers", [])):
+            check_values(answer, {"score": float}, place, path=f"$.pred_answers[{number}]")
     return conversations
 
 

@@ -323,15 +323,17 @@ def check_evidence(evidence: object, where: str) -> None:
     check_values(evidence, _STRUCTURE, where, "; docs/evidences.md shows the format")
 
 
-def check_values(record: Mapping[str, Any], kinds: Mapping[str, Any], where: str, remedy: str = "") -> None:
-    """Raise `DataError` naming `where` and the key unless the values of a record, if present, are of these types by key."""
+def check_values(
+    record: Mapping[str, Any], kinds: Mapping[str, Any], where: str, remedy: str = "", path: str = "$"
+) -> None:
+    """Raise `DataError` naming `where` and the path unless the values of a record, if present, are of these types by key."""
     for key, kind in kinds.items():
         if key in record:
             try:
                 msgspec.convert(record[key], kind)
             except msgspec.ValidationError as error:
-                reason = one_line(error).replace("`$", f"`{key}")
-                raise DataError(f"{where}: '{key}': {reason}{remedy}") from None
+                reason, _, inner = one_line(error).partition(" - at `$")
+                raise DataError(f"{where}: {reason} - at `{path}.{key}{inner or '`'}{remedy}") from None
 
 
 def _is_entity(value: Any) -> bool:

@@ -201,17 +201,17 @@ async def read_table(service: Service, page: str, table: int) -> Response:
 async def complete_chat(service: Service, body: ChatRequest, request: Request) -> Response:
     """Answer the last message, in OpenAI's shape."""
     sources = sources_of(body.model, service.sources)
-    chat = chat_question(body)
+    question, earlier = chat_question(body)
     tokens: dict[str, int] = {}
     service.queue.check_room()
 
     async def answer(listener: StageListener | None = None) -> Turn:
         session = service.pipeline.session(sources)
-        if chat.earlier:
-            session = await service.queue.run(lambda: session_after(service.pipeline, sources, chat.earlier))
-        turn = await service.queue.ask(session, chat.question, listener)
+        if earlier:
+            session = await service.queue.run(lambda: session_after(service.pipeline, sources, earlier))
+        turn = await service.queue.ask(session, question, listener)
         if body.wants_usage:
-            tokens.update(await asyncio.to_thread(lambda: usage(chat, turn, service.tokens)))
+            tokens.update(await asyncio.to_thread(lambda: usage(question, earlier, turn, service.tokens)))
         return turn
 
     if body.stream:

@@ -187,7 +187,7 @@ def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]],
             predictions: dict[str, str] = {}
             for chunk in batches(questions, _CHUNK):
                 answers = best_answers(reader, [(question.question, question.context) for question in chunk])
-                predictions |= {question.qid: answer.text for question, answer in zip(chunk, answers, strict=True)}
+                predictions |= {question.qid: text for question, (text, _) in zip(chunk, answers, strict=True)}
                 advance(len(chunk))
             scores = evaluate({question.qid: question.answers for question in questions}, predictions, name=name)
             measures |= {f"{name} EM": scores["exact_match"], f"{name} F1": scores["f1"]}

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
+from ..support.mediawiki import FoundPages, MediaWikiClient, TitleStep, check_addresses, last_title
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all
@@ -44,25 +44,6 @@ class _Parsed(msgspec.Struct):
     revid: int = 0
     redirects: list[TitleStep] = []
     properties: dict[str, Any] = {}
-
-
-class _Linked(msgspec.Struct):
-    title: str
-    pageprops: dict[str, Any] = {}
-
-
-class _Query(msgspec.Struct):
-    pages: list[_Linked] = []
-    normalized: list[TitleStep] = []
-    redirects: list[TitleStep] = []
-
-
-class _Sitelink(msgspec.Struct):
-    title: str
-
-
-class _Sitelinks(msgspec.Struct):
-    sitelinks: dict[str, _Sitelink] = {}
 
 
 class _NamedPages(NamedTuple):
@@ -99,10 +80,11 @@ class MediaWikiApi:
         )
         if answer is None:
             return None
-        entities = self._client.shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
+        entities = self._client.shape(self.wikidata, answer.get("entities"), dict[str, dict[str, Any]])
         for entity in entities.values():  # a single one, with another id if the item was merged into it
-            link = entity.sitelinks.get(self.site)
-            return link.title if link is not None else None
+            links = self._client.shape(self.wikidata, entity.get("sitelinks", {}), dict[str, dict[str, Any]])
+            link = links.get(self.site)
+            return None if link is None else self._client.shape(self.wikidata, link.get("title"), str)
         raise self._client.strange(self.wikidata, "no entity in it")
 
     def page(self, title: str, until: float) -> RawPage | None:
@@ -156,13 +138,10 @@ class MediaWikiApi:
         more: dict[str, str] = {}
         for _ in range(_MAX_PARTS):
             answer = self._client.ask(self.wikipedia, {**params, **more}, until) or {}
-            query = self._client.shape(self.wikipedia, answer.get("query"), _Query)
-            forward.update({step.source: step.to for step in (*query.normalized, *query.redirects)})
+            query = self._client.shape(self.wikipedia, answer.get("query"), FoundPages)
+            forward.update(query.steps)
             for page in query.pages:
-                item = page.pageprops.get("wikibase_item")
-                if isinstance(item, str) and item:
-                    pages[page.title] = item
-                pages.setdefault(page.title, "")
+                pages[page.title] = page.item or pages.get(page.title, "")
             if not isinstance(answer.get("continue"), dict):
                 return _NamedPages(forward, pages)
             more = {name: str(value) for name, value in answer["continue"].items()}
