@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,19 +25,12 @@ _ID = re.compile(r"[QP][1-9][0-9]{0,9}")
 _TOGETHER = 1 << 16  # items that are copied at once
 
 
-class UpdatedKnowledgeBase(NamedTuple):
-    """The numbers of items and properties that an update changed."""
-
-    added: int
-    replaced: int
-    removed: int
-
-
-def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> UpdatedKnowledgeBase:
+def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> dict[str, int]:
     """Put changed entity documents into an index, which is replaced when the new one is complete.
 
     A document replaces the document with its id; new documents come last. Entities are removed if their document says that they
     are missing or redirect to another entity, or if it has no label in the languages of the index any more.
+    Returns the numbers of entities that were `added`, `replaced` and `removed`.
 
     Args:
         folder: of the index.
@@ -59,7 +51,7 @@ def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = 
     replaced = old.names & documents.keys()
     removed = sum(documents[name] is None for name in replaced)
     added = sum(document is not None for document in documents.values()) - len(replaced) + removed
-    return UpdatedKnowledgeBase(added, len(replaced) - removed, removed)
+    return {"added": added, "replaced": len(replaced) - removed, "removed": removed}
 
 
 class _StoredIndex:

@@ -17,16 +17,13 @@ from ..formats.mrqa import read_plain
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import decode_part, decode_whole, read_bytes, read_lines
+from .klue_mrc import AnswerText
 
 T = TypeVar("T", str, float)
 
 
-class _GoldText(msgspec.Struct):
-    text: str
-
-
 class _GoldQuestion(msgspec.Struct):
-    answers: list[_GoldText]
+    answers: list[AnswerText]
     id: str | None = None
     guid: str | None = None
     is_impossible: bool | None = None

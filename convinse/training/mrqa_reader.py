@@ -112,15 +112,10 @@ class DevQuestion(NamedTuple):
     answers: list[str]
 
 
-class TrainedReader(NamedTuple):
-    """The model folder, and the model's figures on the dev sets beside those of the task's baseline."""
-
-    folder: Path
-    table: list[BaselineRow]
-
-
-def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReader:
+def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, list[BaselineRow]]:
     """Train on files of the MRQA format; the validation with the best mean F1 over the dev sets is kept. See `trainer`.
+
+    Returns the model's folder, and its figures on the dev sets beside those of the task's baseline.
 
     `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises also the errors of `find_sets` and `train_examples`.
     """
@@ -176,7 +171,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
         record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in scores.items()}},
         unit="validation",
     )
-    return TrainedReader(start.output, table)
+    return start.output, table
 
 
 def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]], quiet: bool = False) -> Measures:
