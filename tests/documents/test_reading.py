@@ -16,6 +16,7 @@ from convinse.documents.evidences import document_evidences
 from convinse.documents.readers import READERS, read_document
 from convinse.support.errors import DataError
 from drawn_pdf import file_of, locked_pdf
+from written import saved
 
 
 def read(name, data):
@@ -42,12 +43,6 @@ def test_a_file_gives_evidences(case):
         assert named[: len(lead)] == lead and all(place["id"] in ids for place in evidence["mentions"])
 
 
-def packed_by(write):
-    packed = io.BytesIO()
-    write(packed)
-    return packed.getvalue()
-
-
 def word():
     document = Document()
     document.add_heading("Report", 0)
@@ -58,7 +53,7 @@ def word():
         (cell for row in table.rows for cell in row.cells), ("Item", "Price", "Rope", "12"), strict=True
     ):
         cell.text = text
-    return packed_by(document.save)
+    return saved(document)
 
 
 def sheet():
@@ -66,14 +61,14 @@ def sheet():
     workbook.active.title = "Crew"
     workbook.active.append(["Name", "Age"])
     workbook.active.append(["Ida", 31])
-    return packed_by(workbook.save)
+    return saved(workbook)
 
 
 def slides():
     presentation = Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[1])
     slide.shapes.title.text, slide.placeholders[1].text = "Plan", "Sail north."
-    return packed_by(presentation.save)
+    return saved(presentation)
 
 
 BOOK = {

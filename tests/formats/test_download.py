@@ -8,8 +8,7 @@ import pytest
 
 from convinse.formats.download import File, FileCollection, collections, download, find_collection
 from convinse.support.errors import ConfigError, DataError, NetworkError
-from fileserver import serve
-from loopback import scripted_server, status
+from loopback import scripted_server, serve, status
 from written import names, write
 
 ONE, TWO = b"one" * 100, b"two" * 9000
