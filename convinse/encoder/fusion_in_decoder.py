@@ -6,7 +6,7 @@ The states of padding are left out before the decoder reads them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.utils.checkpoint import checkpoint as recomputed
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens encoded at a time; 100 evidences of T5 base then fit into 2 GB
 _KINDS = ("bart", "t5")
 _TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+class WrittenText(NamedTuple):
+    """A text that a model wrote, and its probability among all texts."""
+
+    text: str
+    probability: float
 
 
 class FusionInDecoder:
@@ -55,11 +62,8 @@ class FusionInDecoder:
         self._beams = settings.num_beams
         self._options = {"num_return_sequences": self._beams, **search_options(checkpoint, settings)}
 
-    def write(self, texts: Sequence[str]) -> list[tuple[str, float]]:
-        """Return the texts that the model writes after reading texts together, with their probabilities among all texts.
-
-        The most probable comes first; there are no duplicates.
-        """
+    def write(self, texts: Sequence[str]) -> list[WrittenText]:
+        """Return what the model writes after reading texts together, the most probable first, without duplicates."""
         if not texts:
             return []
         tokens = cut(self._tokenizer, texts, self._input)
@@ -78,7 +82,7 @@ class FusionInDecoder:
         for text, chance in zip(decoded, chances, strict=True):
             words = " ".join(text.split())
             summed[words] = summed.get(words, 0.0) + chance
-        return sorted(summed.items(), key=lambda pair: (-pair[1], pair[0]))
+        return sorted((WrittenText(*pair) for pair in summed.items()), key=lambda text: (-text.probability, text.text))
 
     def _chances(self, written: torch.Tensor, states: torch.Tensor) -> list[float]:
         # [b] probabilities of the sequences of `written` [b, longest], without the search's weights of lengths

@@ -152,11 +152,7 @@ def _parsed(documents: Sequence[EntityDocument | None]) -> ParsedBlock:
     return part
 
 
-class _EntitiesAnswer(msgspec.Struct):
-    entities: dict[str, msgspec.Raw]
-
-
-_ENTITY, _ANSWER = msgspec.json.Decoder(FetchedEntity), msgspec.json.Decoder(_EntitiesAnswer)
+_ENTITY, _OBJECT = msgspec.json.Decoder(FetchedEntity), msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDocument | None]:
@@ -195,7 +191,7 @@ def _entities(path: Path) -> Iterator[tuple[str, bytes]]:
     if b'"entities"' in head[1][:1000] or head[1].strip() == b"{":
         entities: dict[str, msgspec.Raw] = {}
         with suppress(*JSON_ERRORS):  # a dump, whose lines follow
-            entities = _ANSWER.decode(read_bytes(path)).entities
+            entities = _OBJECT.decode(_OBJECT.decode(read_bytes(path)).get("entities", b"{}"))
         if entities:
             yield from ((name, bytes(data)) for name, data in entities.items())
             return
