@@ -9,7 +9,7 @@ JSON object (https://rajpurkar.github.io/SQuAD-explorer); KLUE-MRC, the same wit
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -33,11 +33,7 @@ class _GoldParagraph(msgspec.Struct):
     qas: list[_GoldQuestion]
 
 
-class Reference(NamedTuple):
-    """The gold answers of a question, and whether the file marks it as unanswerable."""
-
-    texts: list[str]
-    unanswerable: bool
+Reference = tuple[list[str], bool]  # the gold answers of a question, and whether the file marks it as unanswerable
 
 
 def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
@@ -66,7 +62,7 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
                 raise DataError(f"{path}: question '{qid}' is given twice (again in {at})")
             texts = [answer.text for answer in question.answers]
             impossible = not texts if question.is_impossible is None else question.is_impossible
-            references[qid] = Reference(texts, impossible)
+            references[qid] = texts, impossible
     return references
 
 

@@ -12,7 +12,7 @@ import msgspec
 from ..config import ReaderTraining
 from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader, best_answers
-from ..formats.mrqa import read_plain
+from ..formats.mrqa import PlainQuestion, read_plain
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
 from ..scoring.mrqa import evaluate
 from ..support.errors import ConfigError, DataError, nearest
@@ -103,13 +103,7 @@ _BASELINE = """EM / F1 in percent by the task's own rules; the baselines' figure
 _WHERE = ("token_budget", "train_folder", "dev_folders")  # settings that change no result
 
 
-class DevQuestion(NamedTuple):
-    """A question to validate on."""
-
-    qid: str
-    question: str
-    context: str
-    answers: list[str]
+DevQuestion = tuple[str, PlainQuestion]  # a context, and a question on it to validate on
 
 
 def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, list[BaselineRow]]:
@@ -181,10 +175,10 @@ def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]],
         for name, questions in dev.items():
             predictions: dict[str, str] = {}
             for chunk in batches(questions, _CHUNK):
-                answers = best_answers(reader, [(question.question, question.context) for question in chunk])
-                predictions |= {question.qid: text for question, (text, _) in zip(chunk, answers, strict=True)}
+                answers = best_answers(reader, [(question.question, context) for context, question in chunk])
+                predictions |= {question.qid: text for (_, question), (text, _) in zip(chunk, answers, strict=True)}
                 advance(len(chunk))
-            scores = evaluate({question.qid: question.answers for question in questions}, predictions, name=name)
+            scores = evaluate({question.qid: question.answers for _, question in questions}, predictions, name=name)
             measures |= {f"{name} EM": scores["exact_match"], f"{name} F1": scores["f1"]}
     for measure in ("EM", "F1"):
         measures[f"{_MACRO} {measure}"] = sum(measures[f"{name} {measure}"] for name in dev) / len(dev)
@@ -246,11 +240,7 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
 
 def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion]:
     """Draw `number` questions of a file that have accepted answers (None: all). Raises `DataError`."""
-    answered = (
-        DevQuestion(question.qid, question.question, context, question.answers)
-        for context, question, _ in read_plain(path)
-        if question.answers
-    )
+    answered = ((context, question) for context, question, _ in read_plain(path) if question.answers)
     return _drawn(path, answered, number, seed, "no question with accepted answers")
 
 

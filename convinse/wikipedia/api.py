@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -44,15 +44,6 @@ class _Parsed(msgspec.Struct):
     revid: int = 0
     redirects: list[TitleStep] = []
     properties: dict[str, Any] = {}
-
-
-class _NamedPages(NamedTuple):
-    forward: dict[str, str]  # normalised and redirected titles
-    pages: dict[str, str]  # title -> item, or an empty string
-
-    def item(self, title: str) -> LinkedItem | None:
-        last = last_title(title, self.forward)
-        return LinkedItem(item, last) if (item := self.pages.get(last)) else None
 
 
 class MediaWikiApi:
@@ -120,19 +111,20 @@ class MediaWikiApi:
         batches = list(_batches(titles))
         if page is not None and len(batches) > 1:
             links = {"titles": page, "generator": "links", "gplnamespace": "0", "gpllimit": "max"}
-            pages = self._pages(links, until)
+            forward, items = self._pages(links, until)
             all_titles = list(itertools.chain.from_iterable(batches))
             linked = {
-                title: pages.item(title) for title in all_titles if last_title(title, pages.forward) in pages.pages
+                title: _linked(title, forward, items) for title in all_titles if last_title(title, forward) in items
             }
             yield linked
             batches = list(_batches(title for title in all_titles if title not in linked))
         for batch in batches:
-            pages = self._pages({"titles": "|".join(batch)}, until)
-            yield {title: pages.item(title) for title in batch}
+            forward, items = self._pages({"titles": "|".join(batch)}, until)
+            yield {title: _linked(title, forward, items) for title in batch}
 
-    def _pages(self, query_params: dict[str, str], until: float) -> _NamedPages:
-        pages: dict[str, str] = {}
+    def _pages(self, query_params: dict[str, str], until: float) -> tuple[dict[str, str], dict[str, str]]:
+        # normalised and redirected titles, and the items of pages by title, or an empty string
+        items: dict[str, str] = {}
         forward: dict[str, str] = {}
         params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **query_params}
         more: dict[str, str] = {}
@@ -141,9 +133,9 @@ class MediaWikiApi:
             query = self._client.shape(self.wikipedia, answer.get("query"), FoundPages)
             forward.update(query.steps)
             for page in query.pages:
-                pages[page.title] = page.item or pages.get(page.title, "")
+                items[page.title] = page.item or items.get(page.title, "")
             if not isinstance(answer.get("continue"), dict):
-                return _NamedPages(forward, pages)
+                return forward, items
             more = {name: str(value) for name, value in answer["continue"].items()}
         raise self._client.strange(self.wikipedia, "a query that continues without end")
 
@@ -155,6 +147,11 @@ class MediaWikiApi:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _linked(title: str, forward: Mapping[str, str], items: Mapping[str, str]) -> LinkedItem | None:
+    last = last_title(title, forward)
+    return LinkedItem(item, last) if (item := items.get(last)) else None
 
 
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:
