@@ -30,7 +30,7 @@ from ..turn_results import keep_answers
 from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
 from .objective import Measures, shuffled_batches
-from .reader import ReadExample, WindowSettings, reader_objective
+from .reader import ReadExample, reader_objective
 from .trainer import stage_run, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
@@ -68,11 +68,13 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     run.log_sizes("turns", len(train), len(dev))
     objective = reader_objective(
         run,
-        WindowSettings(config.ha_max_length, config.ha_stride, settings.negative_windows),
         lambda epoch: steps(train, config, epoch),
         ha.build_reader,
         lambda reader: validate(ha, reader, dev, sources),
         lambda measures: measures["p_at_1"] + measures["mrr"],
+        max_length=config.ha_max_length,
+        stride=config.ha_stride,
+        negatives=settings.negative_windows,
     )
     return run.write(
         run.fit(objective),

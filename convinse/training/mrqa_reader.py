@@ -18,7 +18,7 @@ from ..scoring.mrqa import evaluate
 from ..support.errors import ConfigError, DataError, nearest
 from ..support.progress import progress
 from .objective import Measures, batches
-from .reader import ReadExample, WindowSettings, reader_objective, reader_of
+from .reader import ReadExample, reader_objective, reader_of
 from .trainer import LOGGER, Run, Start, check_output, identity_of
 
 Scores = tuple[float, float]
@@ -135,11 +135,14 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
 
     objective = reader_objective(
         run,
-        WindowSettings(settings.max_length, settings.stride, settings.negative_windows, settings.token_budget),
         lambda number: mixed_steps(list(train.values()), settings.batch_size, parts, number, seed),
         build_reader,
         lambda reader: validate(reader, dev, quiet),
         lambda measures: measures[f"{_MACRO} F1"],
+        max_length=settings.max_length,
+        stride=settings.stride,
+        negatives=settings.negative_windows,
+        token_budget=settings.token_budget,
     )
     fitted = run.fit(objective)
     measures = fitted.history[fitted.best]
