@@ -58,11 +58,8 @@ class Batch(NamedTuple):
     until: StageName
 
 
-class FinishedBatch(NamedTuple):
-    """The finished conversations of a batch, and its seconds by stage."""
-
-    conversations: list[FinishedConversation]
-    seconds: dict[str, float]
+# the finished conversations of a batch, and its seconds by stage
+FinishedBatch = tuple[list[FinishedConversation], dict[str, float]]
 
 
 class Workers(Protocol):
@@ -98,10 +95,8 @@ class BatchRunner:
         old_seconds = dict(pipeline.seconds)
         conversations, sources, use_gold_answers, done_by, until = batch
         done = pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
-        return FinishedBatch(
-            [*map(FinishedConversation.of, done)],
-            {stage: total - old_seconds[stage] for stage, total in pipeline.seconds.items()},
-        )
+        seconds = {stage: total - old_seconds[stage] for stage, total in pipeline.seconds.items()}
+        return [*map(FinishedConversation.of, done)], seconds
 
     def close(self) -> None:
         """Close the pipeline."""
@@ -171,11 +166,12 @@ def run_experiment(
         advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
         before = output.seconds()  # a resumed run adds to the seconds of the run before
         seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
-        for done in workers.run(config, made_from, batches) if workers and batches else map(runner, batches):
-            for conversation in done.conversations:
+        done = workers.run(config, made_from, batches) if workers and batches else map(runner, batches)
+        for conversations_done, batch_seconds in done:
+            for conversation in conversations_done:
                 output.add(conversation)
-            advance(sum(len(conversation.shortened["questions"]) for conversation in done.conversations))
-            for stage, spent in done.seconds.items():
+            advance(sum(len(conversation.shortened["questions"]) for conversation in conversations_done))
+            for stage, spent in batch_seconds.items():
                 seconds[stage] += spent
         seconds["total"] += time.perf_counter() - start
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]

@@ -27,9 +27,7 @@ _LEVEL = 3  # of Zstandard: a turn of 100 evidences is packed in a millisecond; 
 _NEW_ID = "ask"
 
 
-class _StoredTurn(NamedTuple):
-    packed: bytes  # the turn, JSON and Zstandard
-    history: bytes  # JSON of its `history_turn`
+_StoredTurn = tuple[bytes, bytes]  # the turn, JSON and Zstandard, and JSON of its `history_turn`
 
 
 class Session:
@@ -74,12 +72,12 @@ class Session:
     @property
     def stored_bytes(self) -> int:
         """The bytes that the stored turns take."""
-        return len(self._metadata) + sum(len(stored.packed) + len(stored.history) for stored in self._turns)
+        return len(self._metadata) + sum(len(packed) + len(history) for packed, history in self._turns)
 
     @property
     def conversation(self) -> Conversation:
         """All turns, in the ConvMix structure; it can be written as JSON, and continued by `Pipeline.session`."""
-        return conversation_record(_unpacked(self._metadata), (_unpacked(stored.packed) for stored in self._turns))
+        return conversation_record(_unpacked(self._metadata), (_unpacked(packed) for packed, _ in self._turns))
 
     def __repr__(self) -> str:
         return f"<Session over {'_'.join(self._sources)}: {self.conversation!r}>"
@@ -106,7 +104,8 @@ class Session:
         """Remove the last turn and return it. Raises `DataError` if there is no turn."""
         if not self._turns:
             raise DataError("there is no turn to take back")
-        return turn_record(_unpacked(self._turns.pop().packed))
+        packed, _ = self._turns.pop()
+        return turn_record(_unpacked(packed))
 
     def copy(self, answer_turns: AnswerTurns | None = None) -> Session:
         """Return a copy that continues from the same turns, with another pipeline if its method is given.
@@ -159,7 +158,7 @@ def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
     turns: list[Turn] = []
     histories: list[list[Turn]] = []
     for session, question, _ in batch:
-        history = [msgspec.json.decode(stored.history) for stored in session._turns]
+        history = [msgspec.json.decode(stored) for _, stored in session._turns]
         number = history[-1].get("turn", len(history) - 1) + 1 if history else 0
         turns.append({"turn": number, "question": question})
         histories.append(history)
@@ -198,7 +197,7 @@ class _GivenUpError(Exception):  # the progress of every turn in the batch has f
 
 
 def _stored(turn: Turn) -> _StoredTurn:
-    return _StoredTurn(_packed(turn), msgspec.json.encode(history_turn(turn, use_gold_answers=False)))
+    return _packed(turn), msgspec.json.encode(history_turn(turn, use_gold_answers=False))
 
 
 def _packed(value: Any) -> bytes:

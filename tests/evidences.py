@@ -1,8 +1,11 @@
-"""Evidences by hand, and rankings that are equal but for the last digits of their scores."""
+"""Evidences by hand, their vectors, and rankings that are equal but for the last digits of their scores."""
 
 import copy
 
+import numpy as np
 import pytest
+
+from convinse.wikipedia.stored_pages import Embedding
 
 
 def evidence(text, source="text", *entities, **more):
@@ -14,6 +17,15 @@ def evidence(text, source="text", *entities, **more):
         "wikidata_entities": [{"id": item, "label": label} for label, item in entities],
         **more,
     }
+
+
+def by_letters(texts):
+    """Vectors by the letters of texts."""
+    counts = np.array([[text.count(letter) for letter in "aeinorst"] for text in texts], np.float32)
+    return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
+
+
+LETTERS = Embedding("letters", 8, "plain", by_letters)
 
 
 def texts(evidences):

@@ -69,6 +69,12 @@ def cut(sent=b""):
     return step
 
 
+def serve(content, stop=None, length=True):
+    """A step: serve the bytes of a file; `stop`: so many are sent, then the connection breaks; `length`: whether the length is told."""
+    extra = b"Content-Length: %d\r\n" % len(content) if length else b""
+    return cut(b"HTTP/1.1 200 OK\r\n%sConnection: close\r\n\r\n%s" % (extra, content[:stop]))
+
+
 def silent(seconds):
     """A step: say nothing for a time, then close."""
 

@@ -1,6 +1,7 @@
 """Files that tests write and read in the working directory of their own."""
 
 import gzip
+import io
 import json
 from pathlib import Path
 
@@ -20,6 +21,13 @@ def write(path, content=""):
 def write_lines(path, *values):
     """A file of one JSON value a line; text is a line as it is."""
     return write(path, "".join((value if isinstance(value, str) else json.dumps(value)) + "\n" for value in values))
+
+
+def saved(document):
+    """The bytes that a document of an Office library saves."""
+    packed = io.BytesIO()
+    document.save(packed)
+    return packed.getvalue()
 
 
 def json_lines(path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..encoder.extractive_reader import ExtractiveReader, Prediction, best_answers
+from ..encoder.extractive_reader import ExtractiveReader, best_answers
 from ..formats.converters import Record, find_converter, guess_format
 from ..formats.neutral import flatten, question_id
 from ..support.errors import DataError
@@ -19,8 +19,8 @@ _CHUNK = 512  # questions read together
 
 def read_file(
     path: Path, reader: ExtractiveReader, source: str | None = None, quiet: bool = False
-) -> dict[str, Prediction]:
-    """The best answer to every question of a file, by the question's id, in the file's order.
+) -> dict[str, tuple[str, float]]:
+    """The best answer to every question of a file and the probability of no answer, by the question's id, in the file's order.
 
     Raises `ConfigError`, `DataError` or `ModelError`.
 
@@ -32,7 +32,7 @@ def read_file(
     """
     dataset = find_converter(source or guess_format(path)).read(path)
     questions = _questions(path, dataset.records)
-    predictions: dict[str, Prediction] = {}
+    predictions: dict[str, tuple[str, float]] = {}
     with progress(f"read {path.name}", None, "questions", quiet) as advance:
         while chunk := list(islice(questions, _CHUNK)):
             answers = best_answers(reader, [(question, context) for _, question, context in chunk])

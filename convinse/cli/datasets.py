@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 
 from .arguments import Commands, positive
@@ -53,11 +54,11 @@ def add(commands: Commands) -> None:
 def _convert(options: argparse.Namespace) -> int:
     from ..formats.converters import convert
 
-    output = Path(options.output)
-    done = convert(Path(options.input), output, options.to, options.source, quiet=options.quiet)
-    print(f"{output} ({done.source} to {done.target})")  # a table's title would be broken at the table's width
-    counts = {what: f"{count:,}" for what, count in done.counts.items()}
-    print_pairs(None, {**counts, "seconds": f"{done.seconds:.1f}"})
+    output, start = Path(options.output), time.perf_counter()
+    source, counts = convert(Path(options.input), output, options.to, options.source, quiet=options.quiet)
+    seconds = time.perf_counter() - start
+    print(f"{output} ({source} to {options.to})")  # a table's title would be broken at the table's width
+    print_pairs(None, {**{what: f"{count:,}" for what, count in counts.items()}, "seconds": f"{seconds:.1f}"})
     return 0
 
 
@@ -105,7 +106,8 @@ def _visualize(options: argparse.Namespace) -> int:
 def _download(options: argparse.Namespace) -> int:
     from ..formats.download import download, find_collection
 
-    for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):
-        state = "as published" if done.is_checked else "not checked, as no sum is published"
-        print(f"{done.path}: {state}{'' if done.is_new else ', was there already'}", flush=True)
+    files = download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet)
+    for path, is_new, is_checked in files:
+        state = "as published" if is_checked else "not checked, as no sum is published"
+        print(f"{path}: {state}{'' if is_new else ', was there already'}", flush=True)
     return 0

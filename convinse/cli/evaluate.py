@@ -107,7 +107,7 @@ def _squad(options: argparse.Namespace) -> int:
     from ..scoring.squad2 import evaluate
 
     with local_files(options.data, options.predictions) as (data, predicted):
-        answers = {qid: reference.texts for qid, reference in read_squad_references(data).items()}
+        answers = {qid: texts for qid, (texts, _) in read_squad_references(data).items()}
         predictions = read_predictions(predicted)
     probabilities = read_probabilities(Path(options.na_probs)) if options.na_probs else None
     return _print(evaluate(answers, predictions, probabilities, options.na_prob_thresh))
@@ -129,8 +129,8 @@ def _klue_mrc(options: argparse.Namespace) -> int:
                 raise DataError(f"{options.predictions}: holds probabilities already; leave out --na-probs")
             prediction["no_answer_probability"] = probabilities.get(str(prediction.get("id")))
     references = [
-        {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
-        for qid, reference in gold.items()
+        {"id": qid, "answers": {"text": texts}, "unanswerable": is_unanswerable}
+        for qid, (texts, is_unanswerable) in gold.items()
     ]
     return _print(evaluate(predictions, references, options.na_prob_thresh))
 

@@ -72,8 +72,7 @@ def _kb_update(options: argparse.Namespace) -> int:
     from ..knowledge_base.update import update
 
     folder = resolve(options.folder)
-    done = update(folder, Path(options.changes), memory=options.memory, quiet=options.quiet)
-    _print_kb(options.folder, {"added": done.added, "replaced": done.replaced, "removed": done.removed})
+    _print_kb(options.folder, update(folder, Path(options.changes), memory=options.memory, quiet=options.quiet))
     return 0
 
 
@@ -128,7 +127,7 @@ def _kb_search(options: argparse.Namespace) -> int:
     with _opened(options.folder) as kb:
         linked_facts, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)
         descriptions = [kb.description(entity["item"]["id"]) for entity in entities]
-    facts = [linked.fact for linked in linked_facts]
+    facts = [fact for fact, _ in linked_facts]
     if options.json:
         print_json(search_space_answer(facts, entities))
         return 0

@@ -90,10 +90,10 @@ def _read(options: argparse.Namespace) -> int:
     reader = Resources(config).reader(model, key="--model" if options.model else "ha_model")
     predictions = read_file(data, reader, options.source, options.quiet)
     above = 1.0 if options.no_answer is None else options.no_answer
-    texts = {qid: "" if answer.no_answer > above else answer.text for qid, answer in predictions.items()}
+    texts = {qid: "" if no_answer > above else text for qid, (text, no_answer) in predictions.items()}
     _write(outputs[0], texts)
     if options.na_probs:
-        _write(outputs[1], {qid: round(answer.no_answer, 6) for qid, answer in predictions.items()})
+        _write(outputs[1], {qid: round(no_answer, 6) for qid, (_, no_answer) in predictions.items()})
     print(f"{outputs[0]}: {len(texts):,} predictions")
     say_next(f"evaluate mrqa {data} {outputs[0]}", "or squad, klue-mrc")
     return 0

@@ -103,15 +103,17 @@ def _train_reader(options: argparse.Namespace) -> int:
         if not folders:
             raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; docs/reader.md shows the layout")
         changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
-    trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **options_set(**changes)), options.quiet)
+    folder, table = train_on_mrqa(
+        load_settings(ReaderTraining, options.config, **options_set(**changes)), options.quiet
+    )
     rows: list[list[str] | None] = []
-    for row in trained.table:
+    for row in table:
         if row.title.startswith("mean"):
             rows.append(None)
         rows.append([row.title, shown(row.base), shown(row.large), shown(row.model)])
     columns = ("(I) in-domain, (O) out-of-domain", "BERT-Base", "BERT-Large", "this model")
     print_rows("EM / F1 on the dev sets", columns, rows)
-    print(f"{trained.folder}: model, card (README.md), training.json")
+    print(f"{folder}: model, card (README.md), training.json")
     return 0
 
 

@@ -30,18 +30,8 @@ _LONGEST_NAME = 60  # characters of the subject of a row
 _LONGEST_PATH = 100  # characters of the headings before an evidence; the nearest one is always there
 
 
-class NamedThing(NamedTuple):
-    """An item with names in a document: the document, a section, or the subject of a row."""
-
-    entity: Entity
-    names: tuple[str, ...]
-
-
-class DocumentEvidences(NamedTuple):
-    """The evidences of a document, and the things that it names, itself first."""
-
-    evidences: list[Evidence]
-    named: list[NamedThing]
+# an item with its names in a document: the document, a section, or the subject of a row
+NamedThing = tuple[Entity, tuple[str, ...]]
 
 
 def item_id(*path: str) -> str:
@@ -59,8 +49,8 @@ def title_of(name: str, document: ReadDocument) -> str:
     return " ".join(title.split())[:_LONGEST_LEAD] or stem.replace("_", " ").replace("-", " ").strip() or name
 
 
-def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
-    """Return the evidences of a document; citations have the `name` of its file."""
+def document_evidences(name: str, document: ReadDocument) -> tuple[list[Evidence], list[NamedThing]]:
+    """Return the evidences of a document, and the things that it names, itself first; citations have the `name` of its file."""
     cutting = _Cutting(title_of(name, document))
     pieces: list[_Placed] = []
     size = 0
@@ -72,7 +62,7 @@ def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
         pieces.append(placed)
     item: Entity = {"id": item_id(name), "label": cutting.title}
     path = PurePosixPath(name)
-    things = {item["id"]: NamedThing(item, (cutting.title, path.stem, path.name))}
+    things: dict[str, NamedThing] = {item["id"]: (item, (cutting.title, path.stem, path.name))}
     targets = (link.target for placed in pieces for link in placed.snippet.links)
     # a name is one item of the whole collection, whose files speak of the same
     subjects = {target: Entity(id=item_id("", fold(target)), label=target) for target in targets}
@@ -80,8 +70,8 @@ def document_evidences(name: str, document: ReadDocument) -> DocumentEvidences:
     for evidence, placed in zip(evidences, pieces, strict=True):
         _place(evidence, name, placed, things)
     for entity in subjects.values():
-        things.setdefault(entity["id"], NamedThing(entity, (entity["label"],)))
-    return DocumentEvidences(evidences, list(things.values()))
+        things.setdefault(entity["id"], (entity, (entity["label"],)))
+    return evidences, list(things.values())
 
 
 class _Placed(NamedTuple):
@@ -102,7 +92,7 @@ def _place(evidence: Evidence, name: str, placed: _Placed, things: dict[str, Nam
     start = evidence["mentions"][0]["end"] + 2 if evidence["mentions"] else 0
     for depth, heading in enumerate(placed.headings, 1):
         section: Entity = {"id": item_id(name, *placed.headings[:depth]), "label": heading}
-        things.setdefault(section["id"], NamedThing(section, (heading,)))
+        things.setdefault(section["id"], (section, (heading,)))
         if not evidence["evidence_text"].startswith(heading, start):  # no room in the text
             continue
         end = start + len(heading)
@@ -192,14 +182,14 @@ class _Cutting:
         return Snippet(lead + passage, tuple(links), "text")
 
     def _tables_of(self, block: TableBlock) -> Iterator[_Placed]:
-        parts = parts_of(block)
-        for table in parts.tables:
+        tables, notes = parts_of(block)
+        for table in tables:
             if pairs := named_values(table):
                 for name, value, line in pairs:
                     yield from self._pairs(PairsBlock([(name, value)], line, block.page))
             else:
                 yield from self._table(table)
-        for text, line in parts.notes:
+        for text, line in notes:
             yield from self._paragraph(TextBlock(text, line, block.page, "note"))
 
     def _table(self, block: TableBlock) -> Iterator[_Placed]:

@@ -69,10 +69,10 @@ class DocumentIndex(WikipediaDump):
     @cached_property
     def names(self) -> DocumentNames:
         """The names of the documents."""
-        things = []
+        things: list[NamedThing] = []
         for item, encoded in self._select("item, names FROM named ORDER BY page, rowid"):
             label, *others = msgspec.json.decode(encoded, type=list[str])
-            things.append(NamedThing({"id": item, "label": label}, (label, *others)))
+            things.append(({"id": item, "label": label}, (label, *others)))
         return DocumentNames(things, self.content_id)
 
     searches_words = True
@@ -438,7 +438,8 @@ class _Change:
             heads = ((page.row, part, name) for part, name in _heads(evidences))
             self._connection.executemany("INSERT INTO head VALUES (?, ?, ?)", heads)
             counts = msgspec.json.encode(page.counts).decode()
-            self._insert(file, page.row, digest, f"{page.digest:064x}", counts, "", named[0].entity["label"], left_out)
+            (document, _), *_ = named
+            self._insert(file, page.row, digest, f"{page.digest:064x}", counts, "", document["label"], left_out)
         self._new.clear()
 
     def _insert(

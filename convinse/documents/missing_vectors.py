@@ -27,11 +27,7 @@ class BareDocument(NamedTuple):
     evidences: int
 
 
-class DocumentVectors(NamedTuple):
-    """The vectors of a document, as they are stored."""
-
-    document: BareDocument
-    numbers: bytes
+DocumentVectors = tuple[BareDocument, bytes]  # the vectors of a document, as they are stored
 
 
 def bare_documents(rows: Iterable[tuple[int, str, str]]) -> list[BareDocument]:
@@ -50,7 +46,7 @@ def embed_documents(
             waiting.append((document, evidences_in(blob)))
         if number == len(documents) or sum(len(evidences) for _, evidences in waiting) >= _TOGETHER:
             packed = embedding.packed([evidences for _, evidences in waiting])
-            yield [DocumentVectors(document, numbers) for (document, _), numbers in zip(waiting, packed, strict=True)]
+            yield [(document, numbers) for (document, _), numbers in zip(waiting, packed, strict=True)]
             waiting.clear()
 
 

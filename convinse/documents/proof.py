@@ -315,7 +315,7 @@ def _read(path: Path) -> tuple[str, list[_Place]] | QuoteState:
         data = path.read_bytes()
         if state_of(path) != before:
             return QuoteState(False, "not read, the file is being written; verify it again")
-        evidences, named = document_evidences(path.name, read_document(path.name, data))
+        evidences, [(document, _), *_] = document_evidences(path.name, read_document(path.name, data))
     except OSError as error:
         return QuoteState(False, f"not read, the file cannot be opened: {error.strerror or one_line(error)}")
     except DataError as error:
@@ -327,7 +327,7 @@ def _read(path: Path) -> tuple[str, list[_Place]] | QuoteState:
         number = None if row is None else (row["table"], row["number"])
         key = (*citation["headings"], place_in(citation), number, is_text)
         place = places.setdefault(key, _Place(citation["headings"], place_in(citation), is_text, []))
-        place.words.append(words_of(evidence, named[0].entity["label"]))
+        place.words.append(words_of(evidence, document["label"]))
     return hashlib.sha256(data).hexdigest(), list(places.values())
 
 

@@ -44,12 +44,6 @@ class _Marks(NamedTuple):
     is_raised: bool = False
 
 
-class _RowCell(NamedTuple):
-    text: str
-    edge: int
-    goes_on: bool  # the cell is a further part of the one above
-
-
 def read_rich_text(data: bytes) -> ReadDocument:
     """Return the content of an RTF file without deleted and hidden text. Raises `DataError`."""
     if not data.lstrip().startswith(b"{\\rtf"):
@@ -76,7 +70,8 @@ class _RichText:
         self._cells: list[str] = []
         self._edges: list[tuple[int, bool]] = []
         self._goes_on, self._heads = False, 0
-        self._rows: list[list[_RowCell]] = []
+        # text and right edge of each cell, and whether it is a further part of the one above
+        self._rows: list[list[tuple[str, int, bool]]] = []
 
     def words(self, name: str) -> str:
         """Return the words of a part in one line, and forget them."""
@@ -227,7 +222,7 @@ class _RichText:
         elif word == "row":
             edges = self._edges[: len(self._cells)]
             edges += [(number, False) for number in range(10**6 + len(edges), 10**6 + len(self._cells))]
-            self._rows.append([_RowCell(text, *edge) for text, edge in zip(self._cells, edges, strict=True)])
+            self._rows.append([(text, *edge) for text, edge in zip(self._cells, edges, strict=True)])
             self._cells = []
 
     def _end_paragraph(self) -> None:
@@ -243,7 +238,7 @@ class _RichText:
 
     def _end_table(self) -> None:
         """Make a table of the rows: cells end at edges, and one that goes over several edges is a merged one."""
-        edges = sorted({cell.edge for row in self._rows for cell in row})
+        edges = sorted({edge for row in self._rows for _, edge, _ in row})
         if len(edges) * len(self._rows) > MOST_CELLS:
             self.left_out.append(f"a table of more than {MOST_CELLS:,} cells")
         elif edges:
@@ -252,15 +247,15 @@ class _RichText:
             rows: list[list[str]] = []
             for number, row in enumerate(self._rows):
                 texts: list[str] = []
-                for cell in row:
+                for text, edge, goes_on in row:
                     first = number, len(texts)
                     above = number - 1, len(texts)
-                    if cell.goes_on and rows:
+                    if goes_on and rows:
                         first = merged.get(above, above)
-                    for column in range(len(texts), columns[cell.edge] + 1):
+                    for column in range(len(texts), columns[edge] + 1):
                         if (number, column) != first:
                             merged[number, column] = first
-                        texts.append(rows[first[0]][first[1]] if first[0] < number else cell.text)
+                        texts.append(rows[first[0]][first[1]] if first[0] < number else text)
                 rows.append([*texts, *[""] * (len(edges) - len(texts))])
             self.blocks.append(TableBlock(rows, merged, self._heads or None))
         self._rows, self._heads = [], 0

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 from ..records.units import UNIT
 from ..records.written_values import UNKNOWN
@@ -22,15 +21,10 @@ _MIN_PAIRS = 4  # rows of a table of names and values
 _IN_BRACKETS = re.compile(r"[(\[].{1,12}[)\]]")
 
 
-class TableParts(NamedTuple):
-    """The tables of a block, which empty rows and columns part, and the texts beside them with their lines."""
+def parts_of(block: TableBlock) -> tuple[list[TableBlock], list[tuple[str, int]]]:
+    """Return the tables of a block, which empty rows and columns part, and the notes beside them with their lines.
 
-    tables: list[TableBlock]
-    notes: list[tuple[str, int]]
-
-
-def parts_of(block: TableBlock) -> TableParts:
-    """Return the tables and the notes of a block: an empty row ends a table if what follows has a head of its own.
+    An empty row ends a table if what follows has a head of its own.
 
     A text alone in its row, above a table, is its title; below one, with several words, a note. Tables side by side need two columns each.
     """
@@ -41,9 +35,7 @@ def parts_of(block: TableBlock) -> TableParts:
         parts = [_parts_of(_cut(block, range(len(block.rows)), side)) for side in sides]
     else:
         parts = [_parts_of(_cut(block, range(len(block.rows)), [column for side in sides for column in side]))]
-    return TableParts(
-        [table for part in parts for table in part.tables], [note for part in parts for note in part.notes]
-    )
+    return [table for tables, _ in parts for table in tables], [note for _, notes in parts for note in notes]
 
 
 def _with_cells_once(block: TableBlock) -> list[list[str]]:
@@ -54,11 +46,11 @@ def _with_cells_once(block: TableBlock) -> list[list[str]]:
     ]
 
 
-def _parts_of(block: TableBlock) -> TableParts:
+def _parts_of(block: TableBlock) -> tuple[list[TableBlock], list[tuple[str, int]]]:
     lines = block.lines or [0] * len(block.rows)
     rows_once = _with_cells_once(block)
     below_merged = {row for (row, _), origin in block.merged.items() if origin[0] < row}
-    parts = TableParts([], [])
+    tables, notes = list[TableBlock](), list[tuple[str, int]]()
     caption, rows = block.caption, list[int]()  # of the table so far
     filled, counted = set[int](), set[int]()  # its columns with texts, and with amounts below the first row
     for run in _runs(range(len(block.rows)), [number for number, row in enumerate(block.rows) if not any(row)]):
@@ -67,11 +59,11 @@ def _parts_of(block: TableBlock) -> TableParts:
             sum(map(bool, row)) == 1 and number not in below_merged for number, row in zip(run, texts, strict=True)
         )
         if is_single and (run[-1] == len(block.rows) - 1 or len(run) > 1):
-            parts.notes.extend((" ".join(row).strip(), lines[number]) for number, row in zip(run, texts, strict=True))
+            notes.extend((" ".join(row).strip(), lines[number]) for number, row in zip(run, texts, strict=True))
             continue
         columns = {column for number in run for column, text in enumerate(block.rows[number]) if text}
         if is_single or (rows and (len(columns) < len(filled) or (len(run) > 1 and _has_head(texts, counted)))):
-            parts.tables.extend(_table_of(block, rows, caption))
+            tables.extend(_table_of(block, rows, caption))
             caption, rows, filled, counted = "", [], set(), set()
         if is_single:
             caption = " ".join(texts[0]).strip()
@@ -80,13 +72,13 @@ def _parts_of(block: TableBlock) -> TableParts:
         rows += run
         filled |= columns
         counted |= {column for number in below for column in columns if _AMOUNT.fullmatch(block.rows[number][column])}
-    notes = []
+    below_table = []
     while rows and _is_note(block.rows[rows[-1]]):
-        notes.append((" ".join(filter(None, block.rows[rows[-1]])), lines[rows[-1]]))
+        below_table.append((" ".join(filter(None, block.rows[rows[-1]])), lines[rows[-1]]))
         rows.pop()
-    parts.notes.extend(reversed(notes))
-    parts.tables.extend(_table_of(block, rows, caption))
-    return parts
+    notes.extend(reversed(below_table))
+    tables.extend(_table_of(block, rows, caption))
+    return tables, notes
 
 
 def _table_of(block: TableBlock, rows: Sequence[int], caption: str) -> Iterator[TableBlock]:

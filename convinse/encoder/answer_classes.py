@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -18,10 +19,6 @@ from .checkpoint import ANSWER_TYPE
 DATE, NUMBER, YES_NO, TEXT, OTHER = "date", "number", "yes or no", "text", "other item"
 FORMAT = "convinse answer type head 1"
 _LONGEST_HEADER = 1_000_000
-
-
-class _Header(msgspec.Struct):
-    metadata: dict[str, str] = msgspec.field(name="__metadata__", default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,8 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
             (size,) = struct.unpack("<Q", file.read(8))
             if size > _LONGEST_HEADER:
                 raise ValueError(f"a header of {size} bytes")
-            metadata = msgspec.json.decode(file.read(size), type=_Header).metadata
+            header = msgspec.json.decode(file.read(size), type=dict[str, Any])
+        metadata = msgspec.convert(header.get("__metadata__", {}), dict[str, str])
         if metadata.get("format") != FORMAT:
             raise ModelError(f"{path}: is not a '{FORMAT}'; train it anew with train embedded")
         return AnswerClasses.of_metadata(metadata)

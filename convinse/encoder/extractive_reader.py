@@ -134,17 +134,13 @@ class ExtractiveReader(ModelHead):
             yield windows._replace(texts=block.uncached[windows.texts])
 
 
-class Prediction(NamedTuple):
-    """The best answer in a text (empty if the text has no words), and the probability that there is no answer."""
+def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
+    """Return the best answers of (question, text) pairs, computed in shared batches, each with the probability of no answer.
 
-    text: str
-    no_answer: float
-
-
-def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
-    """Return the best answers of (question, text) pairs, computed in shared batches."""
+    The answer is empty if the text has no words.
+    """
     answers = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
-    return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in answers]
+    return [(spans[0].text, spans[0].no_answer) if spans else ("", 1.0) for spans in answers]
 
 
 class _Block(NamedTuple):

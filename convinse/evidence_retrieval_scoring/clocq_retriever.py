@@ -119,8 +119,8 @@ class ClocqRetriever:
         if known is not None and not self.facts.is_remote:
             facts, entities = self._search(text, known)
             evidences = [fact_evidence(*fact) for fact in facts]
-            for fact, evidence in zip(facts, evidences, strict=True):
-                if (statement := self.facts.origin(fact.fact)) is not None:
+            for (fact, _), evidence in zip(facts, evidences, strict=True):
+                if (statement := self.facts.origin(fact)) is not None:
                     evidence["origin"] = statement
             return evidences, entities
         parameters = {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}

@@ -23,12 +23,11 @@ import importlib
 import logging
 import pkgutil
 import re
-import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, TypeVar
 
 from ..support.errors import ConfigError, DataError, nearest
 from ..support.jsonlines import open_packed, read_lines, reading
@@ -77,15 +76,6 @@ class Format(Converter):
     @abstractmethod
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write all records and count, in words for the user, the written and the dropped parts in `counts`."""
-
-
-class Converted(NamedTuple):
-    """The result of a conversion; `counts` by their names, in the order in which they came up."""
-
-    source: str
-    target: str
-    counts: dict[str, int]
-    seconds: float
 
 
 _REGISTERED: dict[str, type[Converter]] = {}
@@ -164,8 +154,12 @@ def _keys(text: str) -> Iterator[str]:
             yield ".".join(filter(None, [*around, key]))
 
 
-def convert(source: Path, target: Path, to: str, name: str | None = None, quiet: bool = False) -> Converted:
-    """Convert a file. Raises `ConfigError`, `DataError` or `OutputError`.
+def convert(
+    source: Path, target: Path, to: str, name: str | None = None, quiet: bool = False
+) -> tuple[str, dict[str, int]]:
+    """Convert a file; returns the name of its format, and counts in the order in which they came up.
+
+    Raises `ConfigError`, `DataError` or `OutputError`.
 
     Args:
         source: the file to read.
@@ -174,7 +168,6 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
         name: the data set or format of `source`; None: guessed from its content, and logged.
         quiet: no lines of progress.
     """
-    begin = time.perf_counter()
     writer = find_format(to)
     if name is None:
         name = guess_format(source)
@@ -191,4 +184,4 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
                 advance()
 
     writer.write(target, dataset._replace(records=reported()), counts)
-    return Converted(name, to, dict(counts), time.perf_counter() - begin)
+    return name, dict(counts)

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import urljoin
 
 import msgspec
@@ -51,14 +50,6 @@ class FileCollection(msgspec.Struct, frozen=True):
     files: list[File]
 
 
-class Fetched(NamedTuple):
-    """A file in its place; `is_new` is False if it was there before, `is_checked` is False if no sum is published."""
-
-    path: Path
-    is_new: bool
-    is_checked: bool
-
-
 def collections() -> dict[str, FileCollection]:
     """Return all collections by name."""
     return msgspec.json.decode(TABLE.read_bytes(), type=dict[str, FileCollection])
@@ -74,10 +65,10 @@ def find_collection(name: str) -> FileCollection:
 
 def download(
     collection: FileCollection, folder: Path, mirror: str | None = None, quiet: bool = False
-) -> Iterator[Fetched]:
+) -> Iterator[tuple[Path, bool, bool]]:
     """Fetch the missing files of a collection one after the other; a file appears when it is whole and right.
 
-    Raises `DataError`.
+    Yields each file, whether it is new, and whether it was checked by a published sum. Raises `DataError`.
 
     Args:
         collection: see `find_collection`.
@@ -98,7 +89,7 @@ def download(
                         raise DataError(f"{path}: {address} gave a file with {fault}")
             elif fault := file.fault(path):
                 raise DataError(f"{path}: is there already with {fault}; move it away to fetch it anew")
-            yield Fetched(path, is_new, bool(file.sha256 or file.md5))
+            yield path, is_new, bool(file.sha256 or file.md5)
 
 
 @contextmanager

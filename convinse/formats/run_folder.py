@@ -69,10 +69,6 @@ class FinishedConversation(NamedTuple):
             ) from error
 
 
-class _Metrics(msgspec.Struct):
-    seconds: dict[str, float] = {}
-
-
 class RunFolder:
     """The results of one configuration and one combination of sources. Raises `OutputError`.
 
@@ -174,7 +170,7 @@ class RunFolder:
     def seconds(self) -> dict[str, float]:
         """Return the `seconds` of each stage in `metrics.json`; empty if the file is missing or unreadable."""
         try:
-            return msgspec.json.decode((self.path / METRICS).read_bytes(), type=_Metrics).seconds
+            return read_seconds((self.path / METRICS).read_bytes())
         except (FileNotFoundError, *JSON_ERRORS):
             return {}
 
@@ -191,6 +187,12 @@ class RunFolder:
 
     def __exit__(self, *_: object) -> None:
         self._opened.close()
+
+
+def read_seconds(metrics: bytes) -> dict[str, float]:
+    """Return the `seconds` of each stage in the content of `metrics.json`; raise an error of `JSON_ERRORS` for other content."""
+    content = msgspec.json.decode(metrics, type=dict[str, Any])
+    return msgspec.convert(content.get("seconds", {}), dict[str, float])
 
 
 def _without_evidences(conversation: Conversation) -> Conversation:

@@ -7,36 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
-
-import msgspec
+from typing import Any, Literal
 
 from ..records.conversation import Conversation, HistoryPart, Turn
-from ..records.evidence import check_evidence, normalize_source
+from ..records.evidence import check_evidence, check_values, normalize_source
 from ..records.evidence_structure import in_own_form
 from ..records.representation import QuestionEntity, Representation
-from ..support.errors import DataError, one_line
+from ..support.errors import DataError
 from .conversations.benchmark import read_benchmark
 
-
-class StageFile(NamedTuple):
-    """The conversations of a file, and the last stage whose results all their turns have."""
-
-    stage: Literal["qu", "ers"]
-    conversations: list[Conversation]
-
-
-class _Understood(msgspec.Struct):
-    representation: Representation | None = None
-    resolved_question: str | None = None
-    history_used: list[HistoryPart] | None = None
-    question_entities: list[QuestionEntity] | None = None
+_UNDERSTANDING: dict[str, Any] = {
+    "representation": Representation | None,
+    "resolved_question": str | None,
+    "history_used": list[HistoryPart] | None,
+    "question_entities": list[QuestionEntity] | None,
+}
 
 
-def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
-    """Read a stage file (a JSON list, or one conversation a line), evidences in the form of this project.
+def read_stage_file(path: Path, sources: Sequence[str], most: int) -> tuple[Literal["qu", "ers"], list[Conversation]]:
+    """Return the last stage whose results all turns of a stage file have, and its conversations, evidences in the project's form.
 
-    Raises `DataError`.
+    The file is a JSON list, or has one conversation a line. Raises `DataError`.
 
     Args:
         path: the file.
@@ -55,13 +46,10 @@ def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
             raise DataError(
                 f"{where}: no 'structured_representation'; give a file that the stage qu or ers wrote to its end"
             )
-        try:
-            msgspec.convert(turn, _Understood)
-        except msgspec.ValidationError as error:
-            raise DataError(f"{where}: {one_line(error)}") from None
+        check_values(turn, _UNDERSTANDING, where)
         if retrieved:
             _take_evidences(turn, where, sources, most)
-    return StageFile("ers" if retrieved else "qu", conversations)
+    return "ers" if retrieved else "qu", conversations
 
 
 def _take_evidences(turn: Turn, where: str, sources: Sequence[str], most: int) -> None:

@@ -134,10 +134,11 @@ class ParsedBlock:
             return
         item = int(document.id[1:])
         start = len(self.tokens)
-        for statement in sorted(document.statements, key=lambda s: s.rank != RANKS.index("preferred")):
+        preferred = RANKS.index("preferred")
+        for rank, parts in sorted(document.statements, key=lambda statement: statement[0] != preferred):
             place = len(self.tokens)
-            (prop, value), *qualifiers = statement.parts[: MOST_PAIRS + 1]
-            header = statement.rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
+            (prop, value), *qualifiers = parts[: MOST_PAIRS + 1]
+            header = rank << RANK_SHIFT | len(qualifiers) << PAIRS_SHIFT | int(prop[1:])
             self.tokens.extend((item, header, self._token(value)))
             seen = {item}
             self._add_occurrence(value, place, 0, seen)

@@ -115,7 +115,7 @@ class ClocqService:
 
         def search_space(request: QuestionRequest) -> dict[str, Any]:
             facts, entities = self._engine(request.params).search(request.question)
-            return search_space_answer(self._facts([fact.fact for fact in facts], request), entities)
+            return search_space_answer(self._facts([fact for fact, _ in facts], request), entities)
 
         def entity_linking(request: QuestionRequest) -> dict[str, Any]:
             entities = filter(is_named, self._engine(request.params).question_entities(request.question))

@@ -36,11 +36,8 @@ class SnakValue(NamedTuple):
     unit: str | None
 
 
-class Statement(NamedTuple):
-    """A statement: its place among `RANKS`, and predicate, object, qualifier predicate, qualifier object, ..."""
-
-    rank: int
-    parts: tuple[tuple[str, SnakValue], ...]
+# a statement: its place among `RANKS`, and predicate and object, then each qualifier's
+Statement = tuple[int, tuple[tuple[str, SnakValue], ...]]
 
 
 class EntityDocument(NamedTuple):
@@ -163,10 +160,6 @@ class _TextValue(msgspec.Struct):
     text: str
 
 
-class _Redirection(msgspec.Struct):
-    source: str = msgspec.field(name="from", default="")
-
-
 class FetchedEntity(DumpedEntity):
     """An entity document as `wbgetentities` and `Special:EntityData` answer it."""
 
@@ -174,7 +167,7 @@ class FetchedEntity(DumpedEntity):
     lastrevid: int = 0
     modified: str = ""
     missing: Any = None
-    redirects: _Redirection | None = None
+    redirects: dict[str, str] | None = None  # `from` the id that was asked for
     articles: int = 0  # in all Wikipedias
 
     @property
@@ -228,7 +221,7 @@ def _statement(claim: _DumpedClaim, left_out: LeftOut) -> Statement | None:
         parts += [(_checked(prop, "P"), value) for value in values]
     has_ended = any(snak.snaktype == "somevalue" for snak in qualifiers.get(END_TIME, ()))
     rank = "former" if has_ended else "preferred" if claim.rank == "preferred" else ""
-    return Statement(RANKS.index(rank), tuple(parts))
+    return RANKS.index(rank), tuple(parts)
 
 
 @lru_cache(maxsize=1 << 15)  # properties, classes, countries: most statements name what others did

@@ -254,7 +254,7 @@ class LiveSource(Articles):
                 break
             date = _now().isoformat()
             for entity in entities:
-                source = entity.id if entity.redirects is None else entity.redirects.source
+                source = entity.id if entity.redirects is None else entity.redirects.get("from", "")
                 if source in batch:
                     line = None if entity.is_missing else msgspec.json.encode(entity).decode()
                     entries[source] = {"date": date, "entity": line}

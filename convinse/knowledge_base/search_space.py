@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from ..config import ClocqParams
 from ..language.language import Language, english
@@ -18,11 +17,7 @@ _MAX_NAMED = 4  # items of the question whose neighbours are compared
 _MAX_BRIDGES = 3  # items that connect these
 
 
-class SpaceFact(NamedTuple):
-    """A fact and the best item of the question in it."""
-
-    fact: FactEntities
-    entity: Entity
+SpaceFact = tuple[FactEntities, Entity]  # a fact, and the best item of the question in it
 
 
 class SearchSpace:
@@ -103,11 +98,11 @@ def facts_around(
 def to_space_facts(facts: Iterable[FactEntities], entities: Sequence[QuestionEntity]) -> list[SpaceFact]:
     """Return each fact with the best entity that is its subject, object or a qualifier's value, else a property in it; else with its subject."""
     ranks = {entity["item"]["id"]: rank for rank, entity in reversed(list(enumerate(entities)))}
-    space = []
+    space: list[SpaceFact] = []
     for fact in facts:
         in_fact = [ranks[part["id"]] for part in fact[::2] if part["id"] in ranks]
         in_fact = in_fact or [ranks[part["id"]] for part in fact if part["id"] in ranks]
-        space.append(SpaceFact(fact, entities[min(in_fact)]["item"] if in_fact else fact[0]))
+        space.append((fact, entities[min(in_fact)]["item"] if in_fact else fact[0]))
     return space
 
 
@@ -115,5 +110,5 @@ def best_facts(text: str, facts: list[SpaceFact], params: ClocqParams, language:
     """Return the best facts for a text by BM25, at most `bm25_limit`; all facts without a limit."""
     if not params.bm25_limit or len(facts) <= params.bm25_limit:
         return facts
-    order = language.bm25.order(text, [fact_text(fact.fact) for fact in facts])
+    order = language.bm25.order(text, [fact_text(fact) for fact, _ in facts])
     return [facts[place] for place, _ in order[: params.bm25_limit]]

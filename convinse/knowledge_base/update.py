@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,19 +25,12 @@ _ID = re.compile(r"[QP][1-9][0-9]{0,9}")
 _TOGETHER = 1 << 16  # items that are copied at once
 
 
-class UpdatedKnowledgeBase(NamedTuple):
-    """The numbers of items and properties that an update changed."""
-
-    added: int
-    replaced: int
-    removed: int
-
-
-def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> UpdatedKnowledgeBase:
+def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = True) -> dict[str, int]:
     """Put changed entity documents into an index, which is replaced when the new one is complete.
 
     A document replaces the document with its id; new documents come last. Entities are removed if their document says that they
     are missing or redirect to another entity, or if it has no label in the languages of the index any more.
+    Returns the numbers of entities that were `added`, `replaced` and `removed`.
 
     Args:
         folder: of the index.
@@ -59,7 +51,7 @@ def update(folder: Path, changes: Path, *, memory: int = 4 << 30, quiet: bool = 
     replaced = old.names & documents.keys()
     removed = sum(documents[name] is None for name in replaced)
     added = sum(document is not None for document in documents.values()) - len(replaced) + removed
-    return UpdatedKnowledgeBase(added, len(replaced) - removed, removed)
+    return {"added": added, "replaced": len(replaced) - removed, "removed": removed}
 
 
 class _StoredIndex:
@@ -160,11 +152,7 @@ def _parsed(documents: Sequence[EntityDocument | None]) -> ParsedBlock:
     return part
 
 
-class _EntitiesAnswer(msgspec.Struct):
-    entities: dict[str, msgspec.Raw]
-
-
-_ENTITY, _ANSWER = msgspec.json.Decoder(FetchedEntity), msgspec.json.Decoder(_EntitiesAnswer)
+_ENTITY, _OBJECT = msgspec.json.Decoder(FetchedEntity), msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDocument | None]:
@@ -179,7 +167,7 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
                 raise BadLineError(f"{entity.id[:40]!r} is not an id of an item or a property")
             documents.setdefault(entity.id, None if entity.is_missing else parse_line(data, languages, LeftOut()))
             # an answer has a redirected entity under its old id
-            for name in {place, "" if entity.redirects is None else entity.redirects.source} - {entity.id}:
+            for name in {place, "" if entity.redirects is None else entity.redirects.get("from", "")} - {entity.id}:
                 if _is_id(name):
                     documents.setdefault(name, None)
         except (*JSON_ERRORS, BadLineError) as error:
@@ -203,7 +191,7 @@ def _entities(path: Path) -> Iterator[tuple[str, bytes]]:
     if b'"entities"' in head[1][:1000] or head[1].strip() == b"{":
         entities: dict[str, msgspec.Raw] = {}
         with suppress(*JSON_ERRORS):  # a dump, whose lines follow
-            entities = _ANSWER.decode(read_bytes(path)).entities
+            entities = _OBJECT.decode(_OBJECT.decode(read_bytes(path)).get("entities", b"{}"))
         if entities:
             yield from ((name, bytes(data)) for name, data in entities.items())
             return

@@ -12,7 +12,7 @@ import msgspec
 from ..language.text import fold
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
-from ..support.mediawiki import MediaWikiClient, TitleStep, last_title
+from ..support.mediawiki import FoundPage, FoundPages, MediaWikiClient, last_title
 from .dump import FetchedEntity
 from .names import other_forms
 
@@ -43,46 +43,9 @@ class LiveAddresses(NamedTuple):
 _ENTITY = msgspec.json.Decoder(FetchedEntity)
 
 
-class _Match(msgspec.Struct):
-    text: str = ""
-
-
 class _Hit(msgspec.Struct):
     id: str
-    match: _Match | None = None
-
-
-class _Page(msgspec.Struct):
-    title: str = ""
-    index: int = 0
-    pageprops: dict[str, Any] = {}
-    missing: Any = None
-
-    @property
-    def item(self) -> str:
-        """The item of an article; empty for a disambiguation page."""
-        item = self.pageprops.get("wikibase_item")
-        return item if isinstance(item, str) and "disambiguation" not in self.pageprops else ""
-
-    @property
-    def links(self) -> int:
-        """The number of Wikipedias with an article about an item."""
-        number = str(self.pageprops.get("wb-sitelinks", ""))
-        return int(number) if number.isascii() and number.isdigit() and len(number) < _DIGITS else 0
-
-
-class _Pages(msgspec.Struct):
-    pages: list[_Page] = []
-    normalized: list[TitleStep] = []
-    redirects: list[TitleStep] = []
-
-
-class _SparqlValue(msgspec.Struct):
-    value: str = ""
-
-
-class _Bindings(msgspec.Struct):
-    bindings: list[dict[str, _SparqlValue]]
+    match: dict[str, str] | None = None
 
 
 class WikidataClient:
@@ -105,7 +68,7 @@ class WikidataClient:
                   "type": "item", "limit": str(_LIMIT)}  # fmt: skip
         answer = self._client.ask(wikidata, params, until) or {}
         hits = self._client.shape(wikidata, answer.get("search"), list[_Hit])
-        texts = ((hit.id, hit.match.text) for hit in hits if hit.match is not None)
+        texts = ((hit.id, (hit.match or {}).get("text", "")) for hit in hits)
         return _items(item for item, text in texts if fold(name) in map(fold, (text, *other_forms(text))))
 
     def search_pages(self, words: str, until: float) -> list[str]:
@@ -120,25 +83,26 @@ class WikidataClient:
         params = {"action": "query", "titles": titles, "redirects": "1", "prop": "pageprops",
                   "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
         answer = self._client.ask(wikipedia, params, until) or {}
-        query = self._client.shape(wikipedia, answer.get("query", {}), _Pages)
-        leads = {step.source: step.to for step in (*query.normalized, *query.redirects)}
+        query = self._client.shape(wikipedia, answer.get("query", {}), FoundPages)
+        steps = query.steps
         items = {page.title: page.item for page in query.pages if page.missing in (None, False)}
-        return [(title, items[end]) for title in titles.split("|") if (end := last_title(title, leads)) in items]
+        return [(title, items[end]) for title in titles.split("|") if (end := last_title(title, steps)) in items]
 
     def subjects(self, item: str, until: float) -> list[str]:
         """Return the items with an item as object or in a qualifier, the best known first; `MANY` in place of more than 500."""
         if (sparql := self.addresses.sparql) is not None:
             query = _QUERY.format(item=item, limit=_SUBJECTS)
             answer = self._client.get(sparql, {"query": query, "format": "json"}, until)
-            rows = self._client.shape(sparql, answer.get("results"), _Bindings).bindings
-            return _items(row["item"].value.rsplit("/", 1)[-1] for row in rows if "item" in row)
+            results = self._client.shape(sparql, answer.get("results"), dict[str, Any])
+            rows = self._client.shape(sparql, results.get("bindings"), list[dict[str, dict[str, str]]])
+            return _items(row["item"].get("value", "").rsplit("/", 1)[-1] for row in rows if "item" in row)
         params = {"action": "query", "generator": "backlinks", "gbltitle": item, "gblnamespace": "0", "gbllimit": str(_SUBJECTS),
                   "prop": "pageprops", "ppprop": "wb-sitelinks"}  # fmt: skip
         answer = self._client.ask(self.addresses.wikidata, params, until) or {}
         if "gblcontinue" in (answer.get("continue") or ()):
             return [MANY]
-        pages = self._client.shape(self.addresses.wikidata, answer.get("query", {}), _Pages).pages
-        return _items(page.title for page in sorted(pages, key=lambda page: -page.links))
+        pages = self._client.shape(self.addresses.wikidata, answer.get("query", {}), FoundPages).pages
+        return _items(page.title for page in sorted(pages, key=_links, reverse=True))
 
     def subjects_of(self, item: str, until: float, properties: Sequence[str]) -> list[str]:
         """Return the items with a fact of some properties about an item, the best known first.
@@ -174,10 +138,16 @@ class WikidataClient:
         """Close the connections."""
         self._client.close()
 
-    def _pages(self, address: str, params: dict[str, str], until: float) -> list[_Page]:
+    def _pages(self, address: str, params: dict[str, str], until: float) -> list[FoundPage]:
         answer = self._client.ask(address, params, until) or {}
-        pages = self._client.shape(address, answer.get("query", {}), _Pages).pages  # no query: nothing was found
+        pages = self._client.shape(address, answer.get("query", {}), FoundPages).pages  # no query: nothing was found
         return sorted(pages, key=lambda page: page.index)
+
+
+def _links(page: FoundPage) -> int:
+    # the number of Wikipedias with an article about an item
+    number = str(page.pageprops.get("wb-sitelinks", ""))
+    return int(number) if number.isascii() and number.isdigit() and len(number) < _DIGITS else 0
 
 
 def _items(names: Iterable[Any]) -> list[str]:

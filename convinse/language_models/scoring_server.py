@@ -26,10 +26,6 @@ class _Embedding(msgspec.Struct):
     embedding: list[float]
 
 
-class _Embeddings(msgspec.Struct):
-    data: list[_Embedding]
-
-
 class ScoringServer:
     """A client that scores texts by the server that some settings name, several requests at once.
 
@@ -97,8 +93,8 @@ class ScoringServer:
     def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
         def read(value: Any) -> list[list[float]]:
             try:
-                rows = msgspec.convert(value, _Embeddings).data
-            except msgspec.ValidationError as error:
+                rows = msgspec.convert(value["data"], list[_Embedding])
+            except (KeyError, TypeError, msgspec.ValidationError) as error:
                 raise ValueError(f"it has no embeddings ({one_line(error)})") from None
             if sorted(row.index for row in rows) != list(range(len(texts))):
                 raise ValueError(f"it has {len(rows)} embeddings of {len(texts)} texts")

@@ -14,7 +14,7 @@ from typing_extensions import NotRequired, TypedDict
 from ..support.errors import DataError, nearest, one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.limits import LONGEST_QUESTION
-from .evidence import SOURCES, Entity, Evidence, check_evidence, normalize_source
+from .evidence import SOURCES, Entity, Evidence, check_evidence, check_values, normalize_source
 from .replies import Clarification, Meaning, SpokenReply
 from .representation import QuestionEntity, Representation
 
@@ -163,41 +163,12 @@ class Conversation(TypedDict):
     part: NotRequired[str]
 
 
-class _Scored(msgspec.Struct):
-    score: float = 0.0
-
-
-class _FinishedTurn(msgspec.Struct):
-    p_at_1: float | bool = 0.0
-    mrr: float | bool = 0.0
-    h_at_5: float | bool = 0.0
-    answer_presence: float | bool = False
-    answer_presence_per_src: dict[str, float | bool] = {}
-    pred_answers: list[_Scored] = []
-
-
-class _Identified(msgspec.Struct):
-    id: str
-
-
-class _Ranked(msgspec.Struct):
-    answer: _Identified
-    rank: int
-
-
-class _Retrieved(msgspec.Struct):
-    source: str
-    wikidata_entities: list[_Identified]
-
-
-class _MeasurableTurn(msgspec.Struct):
-    pred_answers: list[_Ranked]
-    top_evidences: list[_Retrieved]
-
-
-class _AnsweredTurn(msgspec.Struct):
-    structured_representation: str
-    pred_answers: list[RankedAnswer]
+# CONVINSE writes measures as numbers, this project some of them as true or false
+_MEASURES: dict[str, Any] = {
+    **dict.fromkeys(("p_at_1", "mrr", "h_at_5", "answer_presence"), float | bool),
+    "answer_presence_per_src": dict[str, float | bool],
+    "pred_answers": list[dict[str, Any]],
+}
 
 
 def asked_in_full(turn: Turn) -> str:
@@ -215,17 +186,13 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
     seen: set[str] = set()
     for number, conversation in enumerate(data):
         place = f"{where}: conversation {number}"
-        if not isinstance(conversation, dict):
-            raise DataError(f"{place} is {type(conversation).__name__}, not an object")
         conv_id = _require(conversation, "conv_id", (str, int), place)
         place = f"{where}: conversation '{conv_id}'"
         if str(conv_id) in seen:
             raise DataError(f"{place} appears twice; conv_id must be unique")
         seen.add(str(conv_id))
         for index, turn in enumerate(_require(conversation, "questions", (list,), place)):
-            if not isinstance(turn, dict):
-                raise DataError(f"{place}, turn {index} is {type(turn).__name__}, not an object")
-            spot = f"{place}, turn {turn.get('turn', index)}"
+            spot = f"{place}, turn {turn.get('turn', index) if isinstance(turn, dict) else index}"
             question = _require(turn, "question", (str,), spot)
             if isinstance(turn.get("question_id"), int):
                 turn["question_id"] = str(turn["question_id"])
@@ -237,11 +204,9 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
             if not isinstance(answers, list):
                 raise DataError(f"{spot}: 'answers' is {type(answers).__name__}, not a list")
             for answer in answers:
-                if not isinstance(answer, dict):
-                    raise DataError(f"{spot}: an answer is {type(answer).__name__}, not an object with id and label")
-                _require(answer, "id", (str,), f"{spot}, answers")
+                _require(answer, "id", (str,), f"{spot}: an answer")
                 answer.setdefault("label", answer["id"])
-                _require(answer, "label", (str,), f"{spot}, answers")
+                _require(answer, "label", (str,), f"{spot}: an answer")
     return data
 
 
@@ -272,8 +237,13 @@ def check_answered(conversation: Any) -> Conversation:
         check_question(turn["question"])
         for evidence in turn.get("top_evidences", []):
             check_evidence(evidence, place)
-        _check_shape(turn, _AnsweredTurn, place, needed)
-        _check_shape(turn, Turn, place, needed)
+        for key in ("structured_representation", "pred_answers"):
+            if key not in turn:
+                raise DataError(f"{place}: the key '{key}' is missing{needed}")
+        try:
+            msgspec.convert(turn, Turn)
+        except msgspec.ValidationError as error:
+            raise DataError(f"{place}: {one_line(error)}{needed}") from None
     return checked
 
 
@@ -281,7 +251,9 @@ def check_finished(data: Any, where: str) -> list[Conversation]:
     """Check as `check_conversations`, and that measures and scores of answers are numbers, as the pipeline writes them."""
     conversations = check_conversations(data, where)
     for turn, place in _places(conversations, where):
-        _check_shape(turn, _FinishedTurn, place, "")
+        check_values(turn, _MEASURES, place)
+        for number, answer in enumerate(turn.get("pred_answers", [])):
+            check_values(answer, {"score": float}, place, path=f"$.pred_answers[{number}]")
     return conversations
 
 
@@ -322,15 +294,21 @@ def check_measurable(data: Any, where: str) -> list[Conversation]:
             continue
         if isinstance(answers := stored_answers(turn), list):
             turn["pred_answers"] = answers
-        needed = "; measures are computed from 'pred_answers' and 'top_evidences', give a file with both for every turn"
-        _check_shape(turn, _MeasurableTurn, place, needed)
+        for key in ("pred_answers", "top_evidences"):
+            if not isinstance(turn.get(key), list):
+                raise DataError(
+                    f"{place}: no list of '{key}', which measures are computed from; give one for every turn"
+                )
         for rank, answer in enumerate(turn["pred_answers"], 1):
-            if answer["rank"] != rank:
+            _require(_require(answer, "answer", (dict,), place), "id", (str,), f"{place}: answer {rank}")
+            if _require(answer, "rank", (int,), place) != rank:
                 raise DataError(
                     f"{place}: answer {rank} has the rank {answer['rank']}; ranks are 1, 2, 3, ... in their order"
                 )
         for evidence in turn["top_evidences"]:
-            if normalize_source(evidence["source"]) not in SOURCES:
+            for entity in _require(evidence, "wikidata_entities", (list,), f"{place}: an evidence"):
+                _require(entity, "id", (str,), f"{place}: an entity of an evidence")
+            if normalize_source(_require(evidence, "source", (str,), f"{place}: an evidence")) not in SOURCES:
                 raise DataError(
                     f"{place}: an evidence has the source '{evidence['source']}'; valid: {', '.join(SOURCES)}"
                 )
@@ -343,14 +321,9 @@ def _places(conversations: list[Conversation], where: str) -> Iterator[tuple[Tur
             yield turn, f"{where}: conversation '{conversation['conv_id']}', turn {turn.get('turn', index)}"
 
 
-def _check_shape(turn: Turn, shape: type, place: str, needed: str) -> None:
-    try:
-        msgspec.convert(turn, shape)
-    except msgspec.ValidationError as error:
-        raise DataError(f"{place}: {one_line(error)}{needed}") from None
-
-
-def _require(record: Mapping[str, Any], key: str, kinds: tuple[type, ...], place: str) -> Any:
+def _require(record: Any, key: str, kinds: tuple[type, ...], place: str) -> Any:
+    if not isinstance(record, dict):
+        raise DataError(f"{place} is {type(record).__name__}, not an object")
     if key not in record:
         near = nearest(key, [name for name in record if isinstance(name, str)]) if record else "the object is empty"
         hint = f" ({near})" if near.startswith("did you mean") else ""

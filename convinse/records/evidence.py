@@ -46,19 +46,20 @@ class Mention(TypedDict):
 class _Part(TypedDict):
     text: str
     entities: list[Entity]
-    start: int
+    start: NotRequired[int]
 
 
 class Cell(_Part):
     """A cell of a table's row.
 
     `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty if the table has none; `column`
-    counts from 0, a cell over several columns comes once for each header above it. `rank` is set for models
-    (`records.ranked_rows`): `lowest` or `highest` of the values of the column, of dates `earliest` or `latest`.
+    counts from 0, a cell over several columns comes once for each header above it. A user's evidence may leave them out:
+    `records.evidence_structure` adds them. `rank` is set for models (`records.ranked_rows`): `lowest` or `highest` of the values
+    of the column, of dates `earliest` or `latest`.
     """
 
-    header: str
-    column: int
+    header: NotRequired[str]
+    column: NotRequired[int]
     rank: NotRequired[str]
 
 
@@ -163,6 +164,10 @@ class Evidence(TypedDict):
     citation: NotRequired[Citation]
     quote: NotRequired[Quote]
     origin: NotRequired[Origin]
+
+
+# the sources of evidences, as their authors may give them
+_STRUCTURE = {"fact": list[Entity], "row": Row, "attribute": Attribute, "mentions": list[Mention]}
 
 
 def shown_citation(evidence: Evidence) -> str:
@@ -294,38 +299,6 @@ def _mentioned(evidence: Evidence, part: _Part) -> list[Entity]:
     return part["entities"] if start < 0 else entities_within(evidence, start, start + len(part["text"]))
 
 
-class _InputPart(TypedDict):
-    """A cell or a value in a user's evidence, perhaps without its place."""
-
-    text: str
-    entities: list[Entity]
-    header: NotRequired[str]
-    start: NotRequired[int]
-    column: NotRequired[int]
-    rank: NotRequired[str]
-
-
-class _InputRow(TypedDict):
-    caption: str
-    section: str
-    cells: list[_InputPart]
-    rank: NotRequired[str]
-    before: NotRequired[str]
-    behind: NotRequired[str]
-
-
-class _InputAttribute(TypedDict):
-    path: list[str]
-    values: list[_InputPart]
-
-
-class _Structure(TypedDict, total=False):
-    fact: list[Entity]
-    row: _InputRow
-    attribute: _InputAttribute
-    mentions: list[Mention]
-
-
 def check_evidence(evidence: object, where: str) -> None:
     """Raise `DataError` naming `where` unless `evidence` has the shape of an `Evidence`."""
 
@@ -347,10 +320,20 @@ def check_evidence(evidence: object, where: str) -> None:
     for key in ("retrieved_for_entity", "page"):
         if key in evidence and not _is_entity(evidence[key]):
             raise fault(f"'{key}' of an evidence is not {{id, label}}")
-    try:
-        msgspec.convert(dict(evidence), _Structure)
-    except msgspec.ValidationError as error:
-        raise fault(f"what an evidence was made from: {one_line(error).replace('$.', '')}") from None
+    check_values(evidence, _STRUCTURE, where, "; docs/evidences.md shows the format")
+
+
+def check_values(
+    record: Mapping[str, Any], kinds: Mapping[str, Any], where: str, remedy: str = "", path: str = "$"
+) -> None:
+    """Raise `DataError` naming `where` and the path unless the values of a record, if present, are of these types by key."""
+    for key, kind in kinds.items():
+        if key in record:
+            try:
+                msgspec.convert(record[key], kind)
+            except msgspec.ValidationError as error:
+                reason, _, inner = one_line(error).partition(" - at `$")
+                raise DataError(f"{where}: {reason} - at `{path}.{key}{inner or '`'}{remedy}") from None
 
 
 def _is_entity(value: Any) -> bool:

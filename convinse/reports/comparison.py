@@ -33,14 +33,6 @@ class Figure(NamedTuple):
     high: float
 
 
-class CalibrationBin(NamedTuple):
-    """The answers in a range of probabilities: their mean probability, the share of right answers, and their number."""
-
-    probability: float
-    right: float
-    number: int
-
-
 def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
     """Return the mean of the values of questions, with its interval over whole groups of questions; it needs the extra `ir`."""
     try:
@@ -91,14 +83,17 @@ def presence(turns: Iterable[ReportedTurn], cutoffs: Sequence[int]) -> list[floa
     return [sum(rank is not None and rank <= cutoff for rank in ranks) / max(1, len(ranks)) for cutoff in cutoffs]
 
 
-def calibration(turns: Iterable[ReportedTurn]) -> list[CalibrationBin]:
-    """Sort the best answers by their probability into ten bins of equal width; turns without answers are left out."""
+def calibration(turns: Iterable[ReportedTurn]) -> list[tuple[float, float, int]]:
+    """Return the mean probability, the share of right answers and the number of the best answers in ten ranges of probability.
+
+    The ranges are of equal width; turns without answers are left out.
+    """
     bins: dict[int, list[ReportedTurn]] = defaultdict(list)
     for turn in turns:
         if turn.answers:
             bins[min(int(turn.probability * _BINS), _BINS - 1)].append(turn)
     return [
-        CalibrationBin(fmean(turn.probability for turn in turns), fmean(turn.measures[0] for turn in turns), len(turns))
+        (fmean(turn.probability for turn in turns), fmean(turn.measures[0] for turn in turns), len(turns))
         for _, turns in sorted(bins.items())
     ]
 

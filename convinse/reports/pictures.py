@@ -28,7 +28,7 @@ def presence_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str
 def calibration_picture(letters: Sequence[str], runs: Sequence[ReportedRun]) -> str:
     """Draw the share of right answers by their probability; a calibrated run is on the diagonal."""
     bins = [calibration(run.turns.values()) for run in runs]
-    lines = [([item.probability for item in items], [item.right for item in items]) for items in bins]
+    lines = [([probability for probability, _, _ in items], [right for _, right, _ in items]) for items in bins]
     axes: dict[str, Any] = {"xlabel": "probability of the best answer", "ylabel": "share that is right"}
     return _svg("calibration", letters, lines, {**axes, "xlim": (0, 1), "ylim": (0, 1.02)})
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ..formats.run_folder import METRICS, RUN, TURNS, RunRecord
+from ..formats.run_folder import METRICS, RUN, TURNS, RunRecord, read_seconds
 from ..records.conversation import Conversation, RankedAnswer
 from ..records.evidence import Entity, Evidence, normalize_source
 from ..scoring.convqa import MEASURES, evaluate, has_answer, is_answer
@@ -16,7 +16,7 @@ from ..scoring.pipeline_runs import MeasuredTurn, check_same_questions, measured
 from ..support.errors import DataError, ScoringError
 from ..support.jsonlines import JSON_ERRORS
 
-S = TypeVar("S", bound=msgspec.Struct)
+T = TypeVar("T")
 SHOWN_ANSWERS, SHOWN_EVIDENCES = 3, 5
 _LONGEST_TEXT = 400  # characters of an evidence that are shown
 _STAGES = ("qu", "ers")  # folders of results of a single stage, without answers
@@ -94,8 +94,8 @@ def _read(path: Path) -> ReportedRun:
         for turn in conversation["questions"]:
             turn.pop("top_evidences", None)  # `evaluate` reads the measures in the turn
         conversations.append(conversation)
-    seconds = _beside(path.parent / METRICS, _Timed()).seconds
-    record = _beside(path.parent / RUN, RunRecord("unknown"))
+    seconds = _beside(path.parent / METRICS, read_seconds, dict[str, float]())
+    record = _beside(path.parent / RUN, msgspec.json.Decoder(RunRecord).decode, RunRecord("unknown"))
     return ReportedRun(run_name(path), path, turns, evaluate(conversations), seconds, record)
 
 
@@ -136,14 +136,10 @@ def most_evidences(runs: Sequence[ReportedRun]) -> int:
     return max((turn.num_evidences for run in runs for turn in run.turns.values()), default=0)
 
 
-class _Timed(msgspec.Struct):
-    seconds: dict[str, float] = {}
-
-
-def _beside(path: Path, missing: S) -> S:
+def _beside(path: Path, read: Callable[[bytes], T], missing: T) -> T:
     if not path.is_file():
         return missing
     try:
-        return msgspec.json.decode(path.read_bytes(), type=type(missing))
+        return read(path.read_bytes())
     except (OSError, *JSON_ERRORS) as error:
         raise DataError(f"{path}: cannot be read: {error}; run the pipeline again, or remove it") from error

@@ -9,7 +9,7 @@ JSON object (https://rajpurkar.github.io/SQuAD-explorer); KLUE-MRC, the same wit
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,16 +17,13 @@ from ..formats.mrqa import read_plain
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import decode_part, decode_whole, read_bytes, read_lines
+from .klue_mrc import AnswerText
 
 T = TypeVar("T", str, float)
 
 
-class _GoldText(msgspec.Struct):
-    text: str
-
-
 class _GoldQuestion(msgspec.Struct):
-    answers: list[_GoldText]
+    answers: list[AnswerText]
     id: str | None = None
     guid: str | None = None
     is_impossible: bool | None = None
@@ -36,11 +33,7 @@ class _GoldParagraph(msgspec.Struct):
     qas: list[_GoldQuestion]
 
 
-class Reference(NamedTuple):
-    """The gold answers of a question, and whether the file marks it as unanswerable."""
-
-    texts: list[str]
-    unanswerable: bool
+Reference = tuple[list[str], bool]  # the gold answers of a question, and whether the file marks it as unanswerable
 
 
 def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
@@ -69,7 +62,7 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
                 raise DataError(f"{path}: question '{qid}' is given twice (again in {at})")
             texts = [answer.text for answer in question.answers]
             impossible = not texts if question.is_impossible is None else question.is_impossible
-            references[qid] = Reference(texts, impossible)
+            references[qid] = texts, impossible
     return references
 
 

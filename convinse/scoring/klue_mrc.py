@@ -29,7 +29,9 @@ class _Prediction(msgspec.Struct):
     no_answer_probability: Any = None
 
 
-class _AnswerText(msgspec.Struct):
+class AnswerText(msgspec.Struct):
+    """A gold answer, of which only the text is looked at."""
+
     text: str
 
 
@@ -39,7 +41,7 @@ class _AnswerTexts(msgspec.Struct):
 
 class _Reference(msgspec.Struct):
     id: str
-    answers: list[_AnswerText] | _AnswerTexts = []
+    answers: list[AnswerText] | _AnswerTexts = []
     unanswerable: bool = False
 
 

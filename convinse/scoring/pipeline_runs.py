@@ -40,21 +40,17 @@ class MeasuredTurn(NamedTuple):
         return frozenset(normalize_id(answer["id"]) for answer in self.turn["answers"])
 
 
-class MeasuredConversation(NamedTuple):
-    """A conversation with measures in its turns, and its turns with gold answers."""
-
-    conversation: Conversation
-    turns: list[MeasuredTurn]
-
-
 def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
     """Yield the turns with gold answers of a `turns.jsonl`; see `measured_conversations`."""
-    for measured in measured_conversations(path):
-        yield from measured.turns
+    for _, turns in measured_conversations(path):
+        yield from turns
 
 
-def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
-    """Yield the conversations of a `turns.jsonl` or of a JSON list (`.json`), plain or packed. Raises `DataError`."""
+def measured_conversations(path: Path) -> Iterator[tuple[Conversation, list[MeasuredTurn]]]:
+    """Yield the conversations of a `turns.jsonl` or of a JSON list (`.json`), with measures, and their turns with gold answers.
+
+    The file is plain or packed. Raises `DataError`.
+    """
     check_folder(path.parent, DataError, remedy=f"run it again, {BY_HAND}")
     seen: set[str] = set()
     measured = False
@@ -72,7 +68,7 @@ def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
             if turn.get("answers"):
                 turns.append(MeasuredTurn(question_id, whole, turn))
         measured = measured or bool(turns)
-        yield MeasuredConversation(conversation, turns)
+        yield conversation, turns
     if not measured:
         raise DataError(f"{path}: no question has gold answers; give the {TURNS} of a run over questions that have")
 

@@ -45,7 +45,7 @@ from .metrics import CONTENT_TYPE, RequestCounter
 from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
 from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
-from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage, WholeTable
+from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage
 
 # seconds after which the pipeline's thread lets the event loop run. With the usual 0.005, 50 clients wait 90 ms for their first
 # event in place of 43 (95th percentile); turns take the same time
@@ -190,28 +190,28 @@ async def list_examples(service: Service) -> ExampleConversations:
 
 @router.get("/v1/tables/{page}/{table:int}", response_class=JSONResponse)
 async def read_table(service: Service, page: str, table: int) -> Response:
-    """Read the whole table of an evidence's row."""
+    """Read the first rows of the table of an evidence's row, and how many there are."""
     rows = await service.queue.run(lambda: service.pipeline.resources.pages.table(page, table))
     if not rows:
         raise HTTPException(404, "no such table: the Wikipedia dump of this server does not have it")
-    return json_response(WholeTable(rows[:MOST_ROWS], len(rows)))
+    return json_response({"rows": rows[:MOST_ROWS], "total": len(rows)})
 
 
 @router.post("/v1/chat/completions", response_class=JSONResponse)
 async def complete_chat(service: Service, body: ChatRequest, request: Request) -> Response:
     """Answer the last message, in OpenAI's shape."""
     sources = sources_of(body.model, service.sources)
-    chat = chat_question(body)
+    question, earlier = chat_question(body)
     tokens: dict[str, int] = {}
     service.queue.check_room()
 
     async def answer(listener: StageListener | None = None) -> Turn:
         session = service.pipeline.session(sources)
-        if chat.earlier:
-            session = await service.queue.run(lambda: session_after(service.pipeline, sources, chat.earlier))
-        turn = await service.queue.ask(session, chat.question, listener)
+        if earlier:
+            session = await service.queue.run(lambda: session_after(service.pipeline, sources, earlier))
+        turn = await service.queue.ask(session, question, listener)
         if body.wants_usage:
-            tokens.update(await asyncio.to_thread(lambda: usage(chat, turn, service.tokens)))
+            tokens.update(await asyncio.to_thread(lambda: usage(question, earlier, turn, service.tokens)))
         return turn
 
     if body.stream:

@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
@@ -88,13 +88,6 @@ class ChatRequest(_ChatShape):
         return not self.stream or bool(self.stream_options and self.stream_options.include_usage)
 
 
-class ChatQuestion(NamedTuple):
-    """The last user message, and the turns before it."""
-
-    question: str
-    earlier: list[Turn]
-
-
 def model_card(name: str) -> dict[str, Any]:
     """Describe a model as OpenAI does. Raises `HTTPException` (404)."""
     sources_of(name, SOURCES)
@@ -112,7 +105,7 @@ def sources_of(name: str, usual: Sequence[str]) -> tuple[str, ...]:
     raise HTTPException(404, f"no model '{name[:100]}'; there are '{MODEL}' and '{MODEL}:SOURCES', as {MODEL}:kb_text")
 
 
-def chat_question(request: ChatRequest) -> ChatQuestion:
+def chat_question(request: ChatRequest) -> tuple[str, list[Turn]]:
     """Return the question of a request and the turns before it. Raises `HTTPException` (400, 413).
 
     Programs send earlier messages again that were refused; they are passed over, and so are calls of tools.
@@ -130,7 +123,7 @@ def chat_question(request: ChatRequest) -> ChatQuestion:
         raise HTTPException(400, "messages: the last one must be of the role 'user'; it is the question")
     *earlier, last_turn = turns
     question = checked_question(last_turn["question"])
-    return ChatQuestion(question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:])
+    return question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:]
 
 
 def _answers_of(text: str) -> list[RankedAnswer]:
@@ -198,10 +191,10 @@ def _answer_lines(turn: Turn) -> list[str]:
     ]
 
 
-def usage(chat: ChatQuestion, turn: Turn, counter: TokenCounter) -> dict[str, int]:
+def usage(question: str, earlier: Sequence[Turn], turn: Turn, counter: TokenCounter) -> dict[str, int]:
     """Count the tokens of the conversation and those of the answer's text."""
-    answers = [answer["answer"]["label"] for turn in chat.earlier for answer in turn["pred_answers"]]
-    prompt = counter.count([*(turn["question"] for turn in chat.earlier), *answers, chat.question])
+    answers = [answer["answer"]["label"] for turn in earlier for answer in turn["pred_answers"]]
+    prompt = counter.count([*(turn["question"] for turn in earlier), *answers, question])
     answer = counter.count(["\n".join(answer_lines(turn))])
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
 

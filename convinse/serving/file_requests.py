@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ..documents.cited_passages import ShownPassage, surroundings
@@ -15,12 +14,6 @@ _BINARY = {
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     "required": True,
 }
-
-
-class Passages(BaseModel):
-    """A cited passage of a file, with those around it."""
-
-    passages: list[ShownPassage]
 
 
 @router.get("/v1/conversations/{id}/files")
@@ -44,8 +37,10 @@ async def remove_file(service: Service, conversation: ConversationId, name: str)
 
 
 @router.get("/v1/conversations/{id}/passages")
-async def read_passages(service: Service, conversation: ConversationId, file: str, text: str) -> Passages:
-    """Read a cited passage in its surroundings, by the file of its citation and its text."""
+async def read_passages(
+    service: Service, conversation: ConversationId, file: str, text: str
+) -> dict[str, list[ShownPassage]]:
+    """Read the `passages` around a cited one, and that, by the file of its citation and its text."""
     service.store.get(conversation)
     async with service.files.pipeline_of(conversation) as pipeline:
 
@@ -56,4 +51,4 @@ async def read_passages(service: Service, conversation: ConversationId, file: st
         passages = await service.queue.run(work)
     if not passages:
         raise HTTPException(404, "no such passage: the file has changed or is gone")
-    return Passages(passages=passages)
+    return {"passages": passages}

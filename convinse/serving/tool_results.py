@@ -6,18 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 is not enough for pydantic
-
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Evidence
+from ..records.evidence import Entity, Evidence
+from ..records.replies import Clarification, Reason
 from ..records.representation import Representation
-
-
-class NamedEntity(TypedDict):
-    """An item, a date or a number."""
-
-    id: str
-    label: str
 
 
 @dataclass
@@ -27,9 +19,9 @@ class NumberedEvidence:
     number: int
     text: str
     source: str
-    entities: list[NamedEntity]
+    entities: list[Entity]
     score: float | None
-    about: NamedEntity | None
+    about: Entity | None
 
 
 @dataclass
@@ -45,22 +37,12 @@ class ScoredAnswer:
 
 
 @dataclass
-class EvidenceReason:
-    """An evidence that the best answer rests on: without it, or without all that say the same, the answer is `without`."""
-
-    evidence: int
-    without: str
-    probability: float
-    together: bool
-
-
-@dataclass
 class QuestionReading:
     """How the question was understood; `from_history` are words of earlier turns."""
 
     in_full: str
-    entities: list[NamedEntity]
-    context: list[NamedEntity]
+    entities: list[Entity]
+    context: list[Entity]
     predicate: str
     answer_type: str
     from_history: list[str]
@@ -74,29 +56,14 @@ class PartAnswers:
     answers: list[ScoredAnswer]
 
 
-class MeaningChoice(TypedDict):
-    """An item that may be meant."""
-
-    id: str
-    label: str
-    description: str
-
-
-@dataclass
-class QuestionBack:
-    """A question back: the next question may be a choice, by its number, id or label, or name what is meant."""
-
-    question: str
-    choices: list[MeaningChoice]
-
-
 @dataclass
 class AskResult:
     """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
 
     `sentence` says the best answer with the numbers of its evidences, or replies to talk; `confidence` is likely, perhaps or not known;
-    `attribution` are the evidences that it rests on; `follow_ups` can be asked next. `act` is what was said if it was not a
-    question (`thanks`).
+    `attribution` are the evidences that it rests on, by number; `follow_ups` can be asked next. `act` is what was said if it was
+    not a question (`thanks`). `clarification` is a question back: the next question may be a choice, by its number, id or label,
+    or name what is meant.
     """
 
     conversation_id: str
@@ -108,10 +75,10 @@ class AskResult:
     evidences: list[NumberedEvidence]
     sentence: str
     confidence: str
-    attribution: list[EvidenceReason]
+    attribution: list[Reason]
     follow_ups: list[str]
     act: str = ""
-    clarification: QuestionBack | None = None
+    clarification: Clarification | None = None
     parts: list[PartAnswers] = field(default_factory=list)
 
 
@@ -146,7 +113,6 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
     )
     abstained = turn["abstained"]["reason"] if "abstained" in turn else None
     first = [_numbered(evidences[place], number) for place, number in numbers.items()]
-    back = turn.get("clarification")
     return AskResult(
         name,
         turn["turn"],
@@ -158,15 +124,18 @@ def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> As
         turn.get("sentence", ""),
         turn.get("confidence", ""),
         [
-            EvidenceReason(
-                numbers[reason["evidence"]], reason["without"], reason["probability"], reason.get("together", False)
+            Reason(
+                evidence=numbers[reason["evidence"]],
+                without=reason["without"],
+                probability=reason["probability"],
+                together=reason.get("together", False),
             )
             for reason in reasons
             if reason["evidence"] in numbers
         ],
         turn.get("follow_ups", []),
         turn.get("act", ""),
-        back and QuestionBack(back["question"], [MeaningChoice(**choice) for choice in back["choices"]]),
+        turn.get("clarification"),
         [PartAnswers(part["question"], _scored(part["pred_answers"], {})) for part in turn.get("parts", [])],
     )
 

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from ..documents.suggestions import Suggestion
-from ..records.evidence import Row
 
 PAGE_PATH = "/page/"
 MOST_ROWS = 500
@@ -46,13 +44,6 @@ class ExampleConversation(BaseModel):
 
     domain: str
     questions: list[str]
-
-
-class WholeTable(msgspec.Struct):
-    """The first rows of a table, and how many it has."""
-
-    rows: list[Row]
-    total: int
 
 
 def shown_examples(suggestions: Iterable[Suggestion]) -> list[ExampleConversation]:

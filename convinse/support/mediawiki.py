@@ -94,6 +94,34 @@ class TitleStep(msgspec.Struct):
     source: str = msgspec.field(name="from", default="")
 
 
+class FoundPage(msgspec.Struct):
+    """A page of a query's answer; `index` is its place in a search."""
+
+    title: str = ""
+    index: int = 0
+    pageprops: dict[str, Any] = {}
+    missing: Any = None
+
+    @property
+    def item(self) -> str:
+        """The item of an article; empty for a disambiguation page."""
+        item = self.pageprops.get("wikibase_item")
+        return item if isinstance(item, str) and "disambiguation" not in self.pageprops else ""
+
+
+class FoundPages(msgspec.Struct):
+    """The answer of a query."""
+
+    pages: list[FoundPage] = []
+    normalized: list[TitleStep] = []
+    redirects: list[TitleStep] = []
+
+    @property
+    def steps(self) -> dict[str, str]:
+        """The steps from the titles that were asked for, see `last_title`."""
+        return {step.source: step.to for step in (*self.normalized, *self.redirects)}
+
+
 def last_title(title: str, steps: Mapping[str, str]) -> str:
     """Return the title at the end of normalisations and redirects, which may be circular."""
     seen: set[str] = set()

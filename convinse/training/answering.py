@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..config import Config
 from ..encoder.checkpoint import load_checkpoint, row_form_of
@@ -30,18 +30,15 @@ from ..turn_results import keep_answers
 from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
 from .objective import Measures, shuffled_batches
-from .reader import ReadExample, WindowSettings, reader_objective
+from .reader import ReadExample, reader_objective
 from .trainer import stage_run, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
 _MEASURES = ("p_at_1", "mrr", "h_at_5")
 
 
-class TurnExamples(NamedTuple):
-    """Evidences of a turn with an answer and without, best-ranked first."""
-
-    right: list[ReadExample]
-    wrong: list[ReadExample]
+# the evidences of a turn with an answer, and those without, best-ranked first
+TurnExamples = tuple[list[ReadExample], list[ReadExample]]
 
 
 def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
@@ -59,7 +56,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     checkpoint = load_checkpoint(start.base, "question-answering", start.key, new_head=True, seed=config.seed)
     form = row_form_of(checkpoint)
     turns = (examples(ha, turn, form) for turn in turns_with_evidences(config, "train", sources, ha.resources))
-    train = [turn for turn in turns if turn.right]
+    train = [(right, wrong) for right, wrong in turns if right]
     if not train:
         raise DataError(
             "train ha: no evidence of the train part names a gold answer; is it retrieved from these sources?"
@@ -71,11 +68,13 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     run.log_sizes("turns", len(train), len(dev))
     objective = reader_objective(
         run,
-        WindowSettings(config.ha_max_length, config.ha_stride, settings.negative_windows),
         lambda epoch: steps(train, config, epoch),
         ha.build_reader,
         lambda reader: validate(ha, reader, dev, sources),
         lambda measures: measures["p_at_1"] + measures["mrr"],
+        max_length=config.ha_max_length,
+        stride=config.ha_stride,
+        negatives=settings.negative_windows,
     )
     return run.write(
         run.fit(objective),
@@ -99,7 +98,7 @@ def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> Tu
     """
     ((expected, _),) = expected_types([turn], ha.resources)
     if expected.kind == "yesno":
-        return TurnExamples([], [])
+        return [], []
     right: dict[str, ReadExample] = {}  # by text, which may come twice
     wrong: dict[str, ReadExample] = {}
     for evidence in turn["top_evidences"]:
@@ -110,7 +109,7 @@ def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> Tu
         elif not has_answer(evidence, turn["answers"]):  # else it holds the answer under a name that is not known
             wrong.setdefault(example.context, example)
     without = [example for text, example in wrong.items() if text not in right]
-    return TurnExamples(list(right.values())[:_BEST], without[:_BEST])
+    return list(right.values())[:_BEST], without[:_BEST]
 
 
 def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[int, int]]:

@@ -49,11 +49,6 @@ _POSSESSIVE = re.compile(r"['’]s$")
 _CACHED_ITEMS = 2048  # whose evidences are in memory
 
 
-class _Piece(NamedTuple):
-    text: str
-    ids: frozenset[str]
-
-
 class _Lead(NamedTuple):
     mention: SilverMention
     overlap: float  # of the question with the best evidence that holds the answer
@@ -81,29 +76,32 @@ class Annotator:
             named = filter(is_named, entities)
             spoken = ((_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in named)
             mentions = self._mentions(number, "question", spoken)
-            leading, outcome = LeadingMentions([], []), self._unsuitable(turn, mentions)
+            leading: LeadingMentions = ([], [])
+            outcome = self._unsuitable(turn, mentions)
             texts = (mention["text"] for mention in mentions)
             question_words = predicate_words(turn["question"], self._language.words, texts) or predicate
             if outcome is None:
                 leading = self._find(turn, mentions, mentioned, question_words)
-                outcome = ANNOTATED if leading.question or leading.history else NOT_FOUND
+                outcome = ANNOTATED if any(leading) else NOT_FOUND
             counts[outcome] += 1
-            if leading.history:
+            of_question, of_history = leading
+            if of_history:
                 counts[LEANING] += 1
             turn |= self._annotation(turn, leading, conversation["questions"][:place], predicate)
             predicate = question_words
             answers = ((answer["label"], answer) for answer in turn.get("answers", []))
-            mentioned.append([*(leading.question or mentions), *self._mentions(number, "answer", answers)])
+            mentioned.append([*(of_question or mentions), *self._mentions(number, "answer", answers)])
         return counts
 
     def _annotation(
         self, turn: Turn, leading: LeadingMentions, earlier: Sequence[Turn], before: Sequence[str]
     ) -> AnnotatedTurn:
-        mentions = [*leading.question, *leading.history]
+        of_question, of_history = leading
+        mentions = [*of_question, *of_history]
         if not mentions:
             return AnnotatedTurn(silver_SR=[], silver_relevant_turns=None, silver_mentions=mentions)
-        texts = (mention["text"] for mention in leading.question)
-        names = (mention["item"]["label"] for mention in leading.history)
+        texts = (mention["text"] for mention in of_question)
+        names = (mention["item"]["label"] for mention in of_history)
         predicate = predicate_words(turn["question"], self._language.words, texts, names) or before
         types = self._language.answer_types
         answer_type = silver_type(turn["question"], turn["answers"], types, self.retriever.kb.types)
@@ -112,7 +110,7 @@ class Annotator:
             spoken += [before_turn["question"], *(answer["label"] for answer in before_turn.get("answers", []))]
         return AnnotatedTurn(
             silver_SR=[silver_representation(leading, predicate, answer_type, spoken)],
-            silver_relevant_turns=sorted({mention["turn"] for mention in leading.history}),
+            silver_relevant_turns=sorted({mention["turn"] for mention in of_history}),
             silver_mentions=mentions,
         )
 
@@ -165,7 +163,7 @@ class Annotator:
         else:
             most = max((lead.overlap for lead in leads), default=0.0)
             leads = [lead for lead in leads if lead.overlap >= most]
-        return LeadingMentions([lead.mention for lead in question_leads], [lead.mention for lead in leads])
+        return [lead.mention for lead in question_leads], [lead.mention for lead in leads]
 
     def _leads(
         self, mentions: Iterable[SilverMention], answers: set[str], common: set[str], weights: dict[str, float]
@@ -180,14 +178,14 @@ class Annotator:
             names = set(stems(item["label"])) | set(stems(mention["text"]))
             overlaps: list[float] = []
             beside: set[str] = set()
-            for piece in self._pieces(item["id"]):
-                held = answers & piece.ids
+            for text, ids in self._pieces(item["id"]):
+                held = answers & ids
                 if held:
-                    present = set(stems(piece.text)) - names
+                    present = set(stems(text)) - names
                     overlap = sum(weight for word, weight in weights.items() if word in present)
                     if overlap or held - common:
                         overlaps.append(overlap)
-                        beside |= piece.ids
+                        beside |= ids
             if overlaps:
                 leads[place] = _Lead({**mention, "evidences": len(overlaps)}, max(overlaps), frozenset(beside))
         return list(leads.values())
@@ -197,7 +195,8 @@ class Annotator:
         is_year = is_date(answer["id"]) and answer["label"].lstrip("-").isdigit()
         return is_year or is_number(answer["id"]) or (answer["id"].startswith("Q") and self._is_country(answer["id"]))
 
-    def _read_pieces(self, item_id: str) -> list[_Piece]:
+    def _read_pieces(self, item_id: str) -> list[tuple[str, frozenset[str]]]:
+        # the texts of an item's evidences, with the ids of their entities
         pieces: list[tuple[str, Sequence[Entity]]] = []
         if "kb" in self._sources:
             facts = self.retriever.retrieve_kb_facts_for_item(item_id)
@@ -209,7 +208,7 @@ class Annotator:
                 for evidence in evidences
                 if evidence["source"] in self._sources
             ]
-        return [_Piece(text, frozenset(normalize_id(entity["id"]) for entity in entities)) for text, entities in pieces]
+        return [(text, frozenset(normalize_id(entity["id"]) for entity in entities)) for text, entities in pieces]
 
 
 def annotate(

@@ -12,7 +12,7 @@ import dataclasses
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -33,11 +33,8 @@ _YES_NO = {YES["label"].lower(), NO["label"].lower()}
 _OF_THE_READER = {"trains", "positives", "negatives", "negative_windows"}  # of `ha_training`
 
 
-class FusionExample(NamedTuple):
-    """The texts that the model reads together, one for each evidence, and the answer to write."""
-
-    texts: tuple[str, ...]
-    answer: str
+# the texts that the model reads together, one for each evidence, and the answer to write
+FusionExample = tuple[tuple[str, ...], str]
 
 
 def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
@@ -63,11 +60,10 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     longest_text, longest_answer = (min(most, checkpoint.max_length) for most in longest)
 
     def losses(model: Any, step: Sequence[FusionExample]) -> Iterator[torch.Tensor]:
-        answers = cut(checkpoint.tokenizer, [example.answer for example in step], longest_answer)
+        answers = cut(checkpoint.tokenizer, [answer for _, answer in step], longest_answer)
         total = sum(map(len, answers))
-        for example, answer in zip(step, answers, strict=True):
-            texts = cut(checkpoint.tokenizer, example.texts, longest_text)
-            yield answer_loss(model, texts, answer, budget) / total
+        for (texts, _), answer in zip(step, answers, strict=True):
+            yield answer_loss(model, cut(checkpoint.tokenizer, texts, longest_text), answer, budget) / total
 
     def validate(model: Any) -> Measures:
         with inference(model):
@@ -124,4 +120,4 @@ def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:
             name = evidence["evidence_text"][slice(*spans[0])]
             break
     texts = (model_input(asked_in_full(turn), evidence) for evidence in read)
-    return FusionExample(tuple(texts), name) if name else None
+    return (tuple(texts), name) if name else None

@@ -12,13 +12,13 @@ import msgspec
 from ..config import ReaderTraining
 from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader, best_answers
-from ..formats.mrqa import read_plain
+from ..formats.mrqa import PlainQuestion, read_plain
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
 from ..scoring.mrqa import evaluate
 from ..support.errors import ConfigError, DataError, nearest
 from ..support.progress import progress
 from .objective import Measures, batches
-from .reader import ReadExample, WindowSettings, reader_objective, reader_of
+from .reader import ReadExample, reader_objective, reader_of
 from .trainer import LOGGER, Run, Start, check_output, identity_of
 
 Scores = tuple[float, float]
@@ -103,24 +103,13 @@ _BASELINE = """EM / F1 in percent by the task's own rules; the baselines' figure
 _WHERE = ("token_budget", "train_folder", "dev_folders")  # settings that change no result
 
 
-class DevQuestion(NamedTuple):
-    """A question to validate on."""
-
-    qid: str
-    question: str
-    context: str
-    answers: list[str]
+DevQuestion = tuple[str, PlainQuestion]  # a context, and a question on it to validate on
 
 
-class TrainedReader(NamedTuple):
-    """The model folder, and the model's figures on the dev sets beside those of the task's baseline."""
-
-    folder: Path
-    table: list[BaselineRow]
-
-
-def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReader:
+def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, list[BaselineRow]]:
     """Train on files of the MRQA format; the validation with the best mean F1 over the dev sets is kept. See `trainer`.
+
+    Returns the model's folder, and its figures on the dev sets beside those of the task's baseline.
 
     `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises also the errors of `find_sets` and `train_examples`.
     """
@@ -146,11 +135,14 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
 
     objective = reader_objective(
         run,
-        WindowSettings(settings.max_length, settings.stride, settings.negative_windows, settings.token_budget),
         lambda number: mixed_steps(list(train.values()), settings.batch_size, parts, number, seed),
         build_reader,
         lambda reader: validate(reader, dev, quiet),
         lambda measures: measures[f"{_MACRO} F1"],
+        max_length=settings.max_length,
+        stride=settings.stride,
+        negatives=settings.negative_windows,
+        token_budget=settings.token_budget,
     )
     fitted = run.fit(objective)
     measures = fitted.history[fitted.best]
@@ -176,7 +168,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReade
         record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in scores.items()}},
         unit="validation",
     )
-    return TrainedReader(start.output, table)
+    return start.output, table
 
 
 def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]], quiet: bool = False) -> Measures:
@@ -186,10 +178,10 @@ def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]],
         for name, questions in dev.items():
             predictions: dict[str, str] = {}
             for chunk in batches(questions, _CHUNK):
-                answers = best_answers(reader, [(question.question, question.context) for question in chunk])
-                predictions |= {question.qid: answer.text for question, answer in zip(chunk, answers, strict=True)}
+                answers = best_answers(reader, [(question.question, context) for context, question in chunk])
+                predictions |= {question.qid: text for (_, question), (text, _) in zip(chunk, answers, strict=True)}
                 advance(len(chunk))
-            scores = evaluate({question.qid: question.answers for question in questions}, predictions, name=name)
+            scores = evaluate({question.qid: question.answers for _, question in questions}, predictions, name=name)
             measures |= {f"{name} EM": scores["exact_match"], f"{name} F1": scores["f1"]}
     for measure in ("EM", "F1"):
         measures[f"{_MACRO} {measure}"] = sum(measures[f"{name} {measure}"] for name in dev) / len(dev)
@@ -251,11 +243,7 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
 
 def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion]:
     """Draw `number` questions of a file that have accepted answers (None: all). Raises `DataError`."""
-    answered = (
-        DevQuestion(question.qid, question.question, context, question.answers)
-        for context, question, _ in read_plain(path)
-        if question.answers
-    )
+    answered = ((context, question) for context, question, _ in read_plain(path) if question.answers)
     return _drawn(path, answered, number, seed, "no question with accepted answers")
 
 

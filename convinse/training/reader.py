@@ -52,38 +52,40 @@ class MarkedWindows(NamedTuple):
     lasts: list[np.ndarray]
 
 
-class WindowSettings(NamedTuple):
-    """The windows that texts are cut into."""
-
-    max_length: int = 512  # most tokens, those of the question included
-    stride: int = 128  # tokens that neighbouring windows share
-    negatives: float = (
-        0.1  # share of the windows without an answer that are learned from, of texts with an answer elsewhere
-    )
-    token_budget: int | None = None  # most tokens computed at a time, padding counted (None: the device's default)
-
-
 def reader_objective(
     run: Run,
-    windows: WindowSettings,
     examples: Callable[[int], Sequence[Sequence[ReadExample]]],
     build_reader: Callable[[Checkpoint], ExtractiveReader],
     measure: Callable[[ExtractiveReader], Measures],
     criterion: Callable[[Measures], float],
+    *,
+    max_length: int,
+    stride: int,
+    negatives: float,
+    token_budget: int | None = None,
 ) -> Objective[MarkedWindows]:
     """Return the objective of a question-answering model on the examples of each step, whose answers are marked.
 
-    `build_reader` makes the reader to validate, and may change its checkpoint; `measure` measures it.
+    Args:
+        run: the training.
+        examples: of each step of an epoch.
+        build_reader: makes the reader to validate, and may change its checkpoint.
+        measure: measures it.
+        criterion: of the measures; the higher, the better.
+        max_length: most tokens of a window, those of the question included.
+        stride, negatives: see `marked_windows`.
+        token_budget: most tokens computed at a time, padding counted; None: the device's default.
     """
     from ..encoder.devices import find_device
     from ..encoder.tokens import TextTokenizer
 
-    tokenizer = TextTokenizer.of(run.checkpoint, windows.max_length)
-    budget = windows.token_budget or (_GPU_BUDGET if find_device(run.device).type == "cuda" else _CPU_BUDGET)
+    tokenizer = TextTokenizer.of(run.checkpoint, max_length)
+    budget = token_budget or (_GPU_BUDGET if find_device(run.device).type == "cuda" else _CPU_BUDGET)
 
     def made(epoch: int, steps: Sequence[Sequence[ReadExample]]) -> Iterator[MarkedWindows]:
         for number, step in enumerate(steps):
-            yield marked_windows(step, tokenizer, windows, random.Random(f"{run.seed} {epoch} {number}"))
+            chance = random.Random(f"{run.seed} {epoch} {number}")
+            yield marked_windows(step, tokenizer, stride, negatives, chance)
 
     return Objective(
         steps=examples,
@@ -100,14 +102,14 @@ def reader_of(checkpoint: Checkpoint, build_reader: Callable[[Checkpoint], Extra
 
 
 def marked_windows(
-    examples: Sequence[ReadExample], tokenizer: TextTokenizer, settings: WindowSettings, chance: random.Random
+    examples: Sequence[ReadExample], tokenizer: TextTokenizer, stride: int, negatives: float, chance: random.Random
 ) -> MarkedWindows:
-    """Cut examples into windows and choose those to learn from.
+    """Cut examples into windows, neighbours of which share `stride` tokens, and choose those to learn from.
 
-    Of a text with answers all windows with a whole answer are chosen, and a share of the windows without any part of an
-    answer; of a text without answers, all windows.
+    Of a text with answers all windows with a whole answer are chosen, and a share (`negatives`) of the windows without any
+    part of an answer; of a text without answers, all windows.
     """
-    windows = tokenizer.windows([(example.question, example.context) for example in examples], settings.stride)
+    windows = tokenizer.windows([(example.question, example.context) for example in examples], stride)
     marked = [token_spans(example.spans, offsets) for example, offsets in zip(examples, windows.offsets, strict=True)]
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
@@ -121,7 +123,7 @@ def marked_windows(
         else:
             if examples[pair].spans:
                 touched = len(spans) == 0 or bool(np.any((spans[:, 0] < stop) & (spans[:, 1] >= begin)))
-                if chance.random() >= settings.negatives or touched:
+                if chance.random() >= negatives or touched:
                     continue
             window_starts = window_lasts = np.zeros(1, dtype=np.int64)
         chosen.append(place)

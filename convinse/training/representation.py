@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     import torch
 
 
-class WritingExample(NamedTuple):
-    """The text that the model reads, and the representation to write."""
-
-    read: str
-    representation: str
+WritingExample = tuple[str, str]  # the text that the model reads, and the representation to write
 
 
 def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = ()) -> Path:
@@ -100,7 +96,7 @@ def read_examples(config: Config, path: Path) -> list[WritingExample]:
             if representation is not None:
                 history = [history_turn(earlier, True) for earlier in turns[:number]]
                 read = model_input(turn["question"], history, config.history_separator)
-                examples.append(WritingExample(read, representation))
+                examples.append((read, representation))
     if not examples:
         raise DataError(f"{path}: no turn has a representation in silver_SR; there is nothing to learn from")
     return examples
@@ -110,10 +106,10 @@ def exact_match(config: Config, checkpoint: Checkpoint, examples: Sequence[Writi
     """Return the share of the examples whose slots the model writes as in the silver representation, in any case."""
     from ..encoder.sequence_to_sequence import Generator
 
-    written = Generator(checkpoint, config.qu_sr, config.device).write([example.read for example in examples])
+    written = Generator(checkpoint, config.qu_sr, config.device).write([read for read, _ in examples])
 
     def slots(text: str) -> list[str]:
         return [slot.casefold() for slot in split_slots(text, config.sr_delimiter)]
 
-    right = [slots(text) == slots(example.representation) for text, example in zip(written, examples, strict=True)]
+    right = [slots(text) == slots(representation) for text, (_, representation) in zip(written, examples, strict=True)]
     return sum(right) / len(right)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, TypedDict
 
 import msgspec
 
@@ -43,11 +43,8 @@ class AnnotatedTurn(Turn, total=False):
     silver_mentions: list[SilverMention]  # those of the question and the history that lead to the answer
 
 
-class LeadingMentions(NamedTuple):
-    """The mentions that lead to the answer of a turn: those of its question, and of earlier turns."""
-
-    question: list[SilverMention]
-    history: list[SilverMention]
+# the mentions that lead to the answer of a turn: those of its question, and of earlier turns
+LeadingMentions = tuple[list[SilverMention], list[SilverMention]]
 
 
 def silver_representation(
@@ -66,7 +63,7 @@ def silver_representation(
             dict.fromkeys(label if set(fold(label).split()) <= spoken_words else text for label, text in labels)
         )
 
-    mentioned, history = names(leading.question), names(leading.history)
+    mentioned, history = map(names, leading)
     context, entities = (history, mentioned) if mentioned else ([], history)
     return context, entities, [" ".join(predicate)] if predicate else [], answer_type.label
 

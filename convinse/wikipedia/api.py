@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..support.mediawiki import MediaWikiClient, TitleStep, check_addresses, last_title
+from ..support.mediawiki import FoundPages, MediaWikiClient, TitleStep, check_addresses, last_title
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all
@@ -46,34 +46,6 @@ class _Parsed(msgspec.Struct):
     properties: dict[str, Any] = {}
 
 
-class _Linked(msgspec.Struct):
-    title: str
-    pageprops: dict[str, Any] = {}
-
-
-class _Query(msgspec.Struct):
-    pages: list[_Linked] = []
-    normalized: list[TitleStep] = []
-    redirects: list[TitleStep] = []
-
-
-class _Sitelink(msgspec.Struct):
-    title: str
-
-
-class _Sitelinks(msgspec.Struct):
-    sitelinks: dict[str, _Sitelink] = {}
-
-
-class _NamedPages(NamedTuple):
-    forward: dict[str, str]  # normalised and redirected titles
-    pages: dict[str, str]  # title -> item, or an empty string
-
-    def item(self, title: str) -> LinkedItem | None:
-        last = last_title(title, self.forward)
-        return LinkedItem(item, last) if (item := self.pages.get(last)) else None
-
-
 class MediaWikiApi:
     """A client of the `api.php` of a Wikipedia and of Wikidata, with the requests that evidences of live pages need.
 
@@ -99,10 +71,11 @@ class MediaWikiApi:
         )
         if answer is None:
             return None
-        entities = self._client.shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
+        entities = self._client.shape(self.wikidata, answer.get("entities"), dict[str, dict[str, Any]])
         for entity in entities.values():  # a single one, with another id if the item was merged into it
-            link = entity.sitelinks.get(self.site)
-            return link.title if link is not None else None
+            links = self._client.shape(self.wikidata, entity.get("sitelinks", {}), dict[str, dict[str, Any]])
+            link = links.get(self.site)
+            return None if link is None else self._client.shape(self.wikidata, link.get("title"), str)
         raise self._client.strange(self.wikidata, "no entity in it")
 
     def page(self, title: str, until: float) -> RawPage | None:
@@ -138,33 +111,31 @@ class MediaWikiApi:
         batches = list(_batches(titles))
         if page is not None and len(batches) > 1:
             links = {"titles": page, "generator": "links", "gplnamespace": "0", "gpllimit": "max"}
-            pages = self._pages(links, until)
+            forward, items = self._pages(links, until)
             all_titles = list(itertools.chain.from_iterable(batches))
             linked = {
-                title: pages.item(title) for title in all_titles if last_title(title, pages.forward) in pages.pages
+                title: _linked(title, forward, items) for title in all_titles if last_title(title, forward) in items
             }
             yield linked
             batches = list(_batches(title for title in all_titles if title not in linked))
         for batch in batches:
-            pages = self._pages({"titles": "|".join(batch)}, until)
-            yield {title: pages.item(title) for title in batch}
+            forward, items = self._pages({"titles": "|".join(batch)}, until)
+            yield {title: _linked(title, forward, items) for title in batch}
 
-    def _pages(self, query_params: dict[str, str], until: float) -> _NamedPages:
-        pages: dict[str, str] = {}
+    def _pages(self, query_params: dict[str, str], until: float) -> tuple[dict[str, str], dict[str, str]]:
+        # normalised and redirected titles, and the items of pages by title, or an empty string
+        items: dict[str, str] = {}
         forward: dict[str, str] = {}
         params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **query_params}
         more: dict[str, str] = {}
         for _ in range(_MAX_PARTS):
             answer = self._client.ask(self.wikipedia, {**params, **more}, until) or {}
-            query = self._client.shape(self.wikipedia, answer.get("query"), _Query)
-            forward.update({step.source: step.to for step in (*query.normalized, *query.redirects)})
+            query = self._client.shape(self.wikipedia, answer.get("query"), FoundPages)
+            forward.update(query.steps)
             for page in query.pages:
-                item = page.pageprops.get("wikibase_item")
-                if isinstance(item, str) and item:
-                    pages[page.title] = item
-                pages.setdefault(page.title, "")
+                items[page.title] = page.item or items.get(page.title, "")
             if not isinstance(answer.get("continue"), dict):
-                return _NamedPages(forward, pages)
+                return forward, items
             more = {name: str(value) for name, value in answer["continue"].items()}
         raise self._client.strange(self.wikipedia, "a query that continues without end")
 
@@ -176,6 +147,11 @@ class MediaWikiApi:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _linked(title: str, forward: Mapping[str, str], items: Mapping[str, str]) -> LinkedItem | None:
+    last = last_title(title, forward)
+    return LinkedItem(item, last) if (item := items.get(last)) else None
 
 
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:

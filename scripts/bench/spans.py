@@ -221,8 +221,8 @@ class PlainReading:
 
 def _ask_after(pipeline: Pipeline, line: SpanLine, history: bool) -> Turn:
     messages = [*(line.history if history else []), {"role": "user", "content": line.question}]
-    chat = chat_question(ChatRequest.model_validate({"messages": messages}))
-    return session_after(pipeline, SOURCES, chat.earlier).ask(chat.question)
+    question, earlier = chat_question(ChatRequest.model_validate({"messages": messages}))
+    return session_after(pipeline, SOURCES, earlier).ask(question)
 
 
 # -- measuring ----------------------------------------------------------------------------------------------------------

@@ -7,8 +7,7 @@ import pytest
 
 from convinse.cli import main
 from convinse.formats import download as download_module
-from fileserver import serve
-from loopback import scripted_server
+from loopback import scripted_server, serve
 from written import write, write_lines
 
 CONTEXT = "The answer is 42."

@@ -5,25 +5,16 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convinse.documents.index import FILE, DocumentIndex, update
 from convinse.support.errors import DataError, IndexFileError, OutputError
-from convinse.wikipedia.stored_pages import Embedding, search_words
+from convinse.wikipedia.stored_pages import search_words
+from evidences import LETTERS
 from refusals import refused
 from written import names, write
-
-
-def embed(texts):
-    """Vectors by the letters of a text."""
-    counts = np.array([[text.count(letter) for letter in "aeinorst"] for text in texts], np.float32)
-    return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-
-
-LETTERS = Embedding("letters", 8, "plain", embed)
 
 
 def built(*paths, folder="index", embedding=LETTERS):
@@ -34,7 +25,7 @@ def state(folder="index"):
     """All that an index answers with."""
     with closing(DocumentIndex(Path(folder))) as index:
         found = [index.search(search_words(text), 50) for text in ("boat harbour", "ida", "red")]
-        nearest = [index.nearest(embed([text])[0], 50) for text in ("boat harbour", "ida")]
+        nearest = [index.nearest(LETTERS.embed([text])[0], 50) for text in ("boat harbour", "ida")]
         named = {word: index.names.candidates(word) for word in ("notes", "boat", "ida", "log")}
         evidences = {item: index.get(item) for item in index.items()}
         return nearest, found, named, evidences, index.build_id, index.counts, index.files()

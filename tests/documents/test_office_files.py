@@ -18,12 +18,7 @@ from convinse.documents.model import Heading, TableBlock, TextBlock
 from convinse.documents.office import read_slides, read_word
 from convinse.documents.sheets import read_sheets, shown
 from convinse.support.errors import DataError
-
-
-def saved(document):
-    packed = io.BytesIO()
-    document.save(packed)
-    return packed.getvalue()
+from written import saved
 
 
 def of_word(*paragraphs):

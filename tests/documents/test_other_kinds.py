@@ -25,6 +25,7 @@ from convinse.documents import old_sheets
 from convinse.documents.model import Heading, PairsBlock, TableBlock, TextBlock
 from convinse.documents.readers import READERS, read_document
 from convinse.support.errors import DataError
+from written import saved
 
 
 def plain(block):
@@ -151,12 +152,6 @@ def test_merged_cells_are_limited():
 
 
 # -- Office ------------------------------------------------------------------------------------------------------------
-
-
-def saved(document):
-    packed = io.BytesIO()
-    document.save(packed)
-    return packed.getvalue()
 
 
 def changed(data, *replacements):

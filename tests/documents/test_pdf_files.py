@@ -113,7 +113,7 @@ def test_words_and_lines_anywhere_on_a_page_are_read(seed):
         rows.append("".join(row))
     pages = ["\n".join(rows), "\n".join(rows[:9]), "\n".join(rows)]
     document = read_pdf(pdf_of(pages, chance.choice([0, 90, 180, 270]), height=chance.choice([7, 12])))
-    assert document_evidences("a.pdf", document).evidences
+    assert document_evidences("a.pdf", document)[0]
 
 
 def test_tables_within_forms_are_read():

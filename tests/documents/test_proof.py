@@ -1,7 +1,6 @@
 """Proofs: what becomes of the quotes of answers when their files change."""
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -20,7 +19,7 @@ from convinse.records.answer_spans import answer_spans
 from convinse.support.errors import DataError, OutputError
 from drawn_pdf import pdf_of
 from refusals import refused
-from written import read_json, write
+from written import read_json, saved, write
 
 MUSEUM = """# Harbour museum
 
@@ -58,8 +57,7 @@ def put(folder, name, content):
                 document.active.append(part)
             else:
                 document.add_heading(part[0], part[1]) if part[1] else document.add_paragraph(part[0])
-        document.save(packed := io.BytesIO())
-        content = packed.getvalue()
+        content = saved(document)
     return write(f"{folder}/{name}", content)
 
 

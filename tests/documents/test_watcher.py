@@ -9,7 +9,6 @@ import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from convinse import Pipeline, load_config
@@ -18,7 +17,8 @@ from convinse.documents.index import FILE, DocumentIndex, update
 from convinse.documents.vectors import add_vectors
 from convinse.documents.watcher import Watcher
 from convinse.serving.api import create_app
-from convinse.wikipedia.stored_pages import Embedding, search_words
+from convinse.wikipedia.stored_pages import search_words
+from evidences import LETTERS
 from loopback import served
 from patience import BUSY
 from services import begun, turn_of
@@ -28,15 +28,6 @@ INDEX = Path("index")
 SHIPS = "# Harbour museum\n\nThe museum shows 312 model ships.\n"
 BELLS = "# Lindwick bells\n\nThe bell tower of Lindwick has 27 bells.\n"
 HOW_MANY_SHIPS = "How many model ships does the museum show?"
-
-
-def embed(texts):
-    """Vectors by the letters of a text."""
-    counts = np.array([[text.count(letter) for letter in "aeinorst"] for text in texts], np.float32)
-    return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-
-
-LETTERS = Embedding("letters", 8, "plain", embed)
 
 
 def built(words_first=False, folder=INDEX, **options):
@@ -64,7 +55,7 @@ def indexed(folder=INDEX):
 
 def found(text):
     with closing(DocumentIndex(INDEX)) as index:
-        return len(index.search(search_words(text), 50)), len(index.nearest(embed([text])[0], 50))
+        return len(index.search(search_words(text), 50)), len(index.nearest(LETTERS.embed([text])[0], 50))
 
 
 @pytest.fixture
@@ -236,7 +227,7 @@ def test_words_are_asked_first_and_with_all_vectors_it_is_an_index_that_was_buil
     for folder in (INDEX, Path("anew")):
         with closing(DocumentIndex(folder)) as index:
             index.verify()
-            nearest = index.nearest(embed(["boat 7"])[0], 50)
+            nearest = index.nearest(LETTERS.embed(["boat 7"])[0], 50)
             states.append((index.build_id, index.counts, nearest, index.stored_vectors.levels.tobytes()))
     assert states[0] == states[1]
 
@@ -286,7 +277,7 @@ def test_vectors_of_a_document_that_changed_meanwhile_are_not_stored(town):
     def change(texts):
         write("town/bells.md", BELLS.replace("27", "28"))
         built(words_first=True)
-        return embed(texts)
+        return LETTERS.embed(texts)
 
     add_vectors(INDEX, LETTERS._replace(embed=change))
     assert found("bells") == (1, 1)

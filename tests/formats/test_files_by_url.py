@@ -9,8 +9,7 @@ import pytest
 
 from convinse.formats.download import local_files
 from convinse.support.errors import DataError, NetworkError
-from fileserver import serve
-from loopback import scripted_server, status
+from loopback import scripted_server, serve, status
 from written import write
 
 CONTEXT = {

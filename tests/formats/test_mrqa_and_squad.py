@@ -37,10 +37,10 @@ def without_spacy():
 
 
 def to_mrqa(path, name="out.jsonl"):
-    done = convert(path, Path(name), "mrqa")
+    _, counts = convert(path, Path(name), "mrqa")
     report = mrqa.validate(Path(name))
     assert report.problems == []
-    return list(mrqa.read_examples(Path(name))), done.counts
+    return list(mrqa.read_examples(Path(name))), counts
 
 
 def test_squad_becomes_mrqa(workdir):

@@ -32,7 +32,7 @@ def test_tokens_are_those_of_spacy_if_it_is_installed(workdir, monkeypatch, is_i
     fake = Tokenizer()
     spacy = SimpleNamespace(blank=lambda language: SimpleNamespace(tokenizer=fake)) if is_installed else None
     monkeypatch.setitem(sys.modules, "spacy", spacy)
-    counts = convert(write("squad.json", SQUAD), workdir / "mrqa.jsonl", "mrqa", "squad", quiet=True).counts
+    _, counts = convert(write("squad.json", SQUAD), workdir / "mrqa.jsonl", "mrqa", "squad", quiet=True)
     (example,) = read_examples(workdir / "mrqa.jsonl")
     expected = "It costs $5-6." if is_installed else "It costs $ 5 - 6 ."
     assert [token for token, _ in example.context_tokens] == expected.split()

@@ -30,13 +30,13 @@ def read(*turns, sources=("kb", "info"), most=5):
 
 
 def test_keys_of_the_turns_tell_the_stage():
-    assert read(TURN, TURN).stage == "qu"
+    assert read(TURN, TURN)[0] == "qu"
     stage, done = read({**TURN, "top_evidences": [FOUND]}, {**TURN, "top_evidences": []})
     (read_evidence,) = done[0]["questions"][0]["top_evidences"]
     assert stage == "ers" and read_evidence["disambiguations"] == [["one", "Q1"]]
     assert read_evidence["retrieved_for_entity"]["id"] == "Q1"
     lines = write_lines("train_ers.jsonl", *conversations({**TURN, "top_evidences": [FOUND]}))
-    assert read_stage_file(lines, ("info",), 1).stage == "ers"
+    assert read_stage_file(lines, ("info",), 1)[0] == "ers"
 
 
 @pytest.mark.parametrize(

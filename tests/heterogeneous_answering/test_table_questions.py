@@ -108,7 +108,7 @@ class OnePage(NoPages):
     [(case["table"], *question) for case in cases("table_operations") for question in case["questions"]],
 )
 def test_an_operation_answers_a_question_over_a_table(resources, table, question, operation, answer):
-    found = document_evidences("table.csv", read_document("table.csv", table.encode())).evidences
+    found, _ = document_evidences("table.csv", read_document("table.csv", table.encode()))
     asked_question = questions_of([{"question": question, "top_evidences": found}], resources)[0]
     of_table = replace(asked_question, open_pages=lambda: OnePage(found))
     results = computed_answers(of_table, whole_tables(of_table))

@@ -32,7 +32,7 @@ def read(path, documents):
 def values(path, *claims):
     """The parts of the statements of one item."""
     (found,) = read(path, [document("Q1", "one", *claims)])
-    return [statement.parts for statement in found.statements]
+    return [parts for _, parts in found.statements]
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_items_texts_and_quantities(path):
 def test_deprecated_and_valueless_statements_are_left_out_and_preferred_ones_marked(path):
     claims = [claim("P1", q("Q2"), rank="deprecated"), claim("P1", q("Q3"), rank="preferred"), claim("P1", q("Q4"))]
     (found,) = read(path, [document("Q1", "one", *claims, claim("P2", SOMEVALUE), claim("P2", NOVALUE))])
-    statements = [(statement.parts[0][1].id, RANKS[statement.rank]) for statement in found.statements]
+    statements = [(parts[0][1].id, RANKS[rank]) for rank, parts in found.statements]
     assert statements == [("Q3", "preferred"), ("Q4", "")]
 
 

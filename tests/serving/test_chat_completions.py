@@ -60,7 +60,7 @@ def earlier_answers(text):
         ChatMessage(role="user", content="a"),
         ChatMessage(role="assistant", content=text),
     ]
-    (turn,) = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="b")])).earlier
+    _, (turn,) = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="b")]))
     return [[answer["answer"]["id"], answer["answer"]["label"]] for answer in turn["pred_answers"]]
 
 
@@ -77,8 +77,8 @@ def test_a_long_line_is_cut(line):
 @each_case("chat_answers", "question")
 def test_an_answer_of_another_program_is_the_entity_that_its_line_names(pipeline, case):
     messages = [ChatMessage(role="user", content=case["question"]), ChatMessage(role="assistant", content=case["line"])]
-    chat = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="When was he born?")]))
-    (turn,) = session_after(pipeline, ("kb",), chat.earlier).conversation["questions"]
+    _, earlier = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="When was he born?")]))
+    (turn,) = session_after(pipeline, ("kb",), earlier).conversation["questions"]
     assert [answer["answer"]["id"] for answer in turn["pred_answers"]] == [case["id"]]
 
 

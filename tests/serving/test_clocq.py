@@ -108,7 +108,7 @@ def test_two_items_are_connected_by_facts_and_a_bare_number(post, port, item, di
 def test_search_space(post, kb):
     found = post("/search_space", question=QUESTION, parameters={}, include_labels=True, include_type=False)
     facts, entities = SearchSpace(kb, ClocqParams(), 1000).search(QUESTION)
-    assert found == {"kb_item_tuple": entities, "search_space": [fact.fact for fact in facts]}
+    assert found == {"kb_item_tuple": entities, "search_space": [fact for fact, _ in facts]}
     assert {one["item"]["id"] for one in found["kb_item_tuple"]} >= {TITANIC, "Q202765"}
     assert all(set(one) == {"item", "question_word", "score", "rank"} for one in found["kb_item_tuple"])
     assert ["Titanic", "director", "James Cameron"] in map(labels, found["search_space"])

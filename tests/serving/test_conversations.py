@@ -5,7 +5,6 @@ import random
 import re
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
@@ -13,7 +12,7 @@ import pytest
 
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 from services import ask, begun, events, exchange, turn_of
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
@@ -35,13 +34,6 @@ def refused(port, path, value, status=400, method="POST"):
     error = exchange(port, method, path, value, status)["error"]
     assert "\n" not in error and "secret" not in error
     return error
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def figure(port, name):

@@ -3,7 +3,6 @@
 import os
 import tempfile
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from convinse.documents.index import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 from services import ask, begun, exchange, turn_of
 
 MUSEUM = """# Harbour museum
@@ -58,13 +57,6 @@ def on_disk():
     folders = Path(tempfile.gettempdir()).glob("convinse-uploads-*")
     found = (name for folder in folders for _, inner, files in os.walk(folder) for name in (*inner, *files))
     return {name for name in found if not name.isdigit()}
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 # -- what is asked -----------------------------------------------------------------------------------------------------

@@ -12,8 +12,7 @@ import pytest
 from convinse import __version__
 from convinse.support.errors import ConvinseError, NetworkError, OutputError
 from convinse.support.web import WebSession
-from fileserver import serve
-from loopback import cut, dripping, free_port, ok, scripted_server, silent, status
+from loopback import cut, dripping, free_port, ok, scripted_server, serve, silent, status
 from patience import BUSY, PATIENCE
 
 

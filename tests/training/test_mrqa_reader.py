@@ -72,7 +72,7 @@ def test_questions_without_a_span_are_trained_on_if_impossible_and_validated_on_
     path = file(line("one", {"answers": ["x"]}, spans((0, 2)), {"is_impossible": True}))
     assert [example.spans for example in train_examples(path, None, 1)] == [((0, 3),), ()]
     path = file(line("one", spans((0, 2)), {"answers": []}, {"answers": ["elsewhere"]}))
-    answers = {question.qid: question.answers for question in dev_questions(path, None, 1)}
+    answers = {question.qid: question.answers for _, question in dev_questions(path, None, 1)}
     assert answers == {"one0": ["x"], "one2": ["elsewhere"]}
     unanswered = file(line("one", {"answers": []}))
     refused(DataError, lambda: dev_questions(unanswered, None, 1), "set.jsonl: no question with accepted answers")
@@ -172,8 +172,8 @@ def test_it_learns_and_the_written_model_has_the_figures(data):
     reader = ExtractiveReader("out", "cpu", max_length=64, stride=8)
     for path in (data / "dev-in/SQuAD.jsonl", data / "dev-out/DROP.jsonl"):
         questions = dev_questions(path, None, 1)
-        predictions = {q.qid: reader.read(q.question, [q.context])[0].text for q in questions}
-        expected = evaluate({q.qid: q.answers for q in questions}, predictions)
+        predictions = {q.qid: reader.read(q.question, [context])[0].text for context, q in questions}
+        expected = evaluate({q.qid: q.answers for _, q in questions}, predictions)
         assert found["dev"][path.stem] == pytest.approx(expected)
     tokens = load_checkpoint("out", "question-answering").tokenizer.tokenize("[TLE] the [PAR]")
     assert tokens == ["[TLE]", "the", "[PAR]"]

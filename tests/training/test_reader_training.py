@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer, token_spans
 from convinse.training.mrqa_reader import mixed_steps
-from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows
+from convinse.training.reader import ReadExample, losses, marked_windows
 from tiny_models import WORDS, tiny, torch
 from toy_reading import toy_examples
 
@@ -31,7 +31,7 @@ def tokenizer(kind="bert"):
 
 
 def made(examples, stride=8, share=0.0, kind="bert", seed=0):
-    return marked_windows(examples, tokenizer(kind), WindowSettings(48, stride, share), random.Random(seed))
+    return marked_windows(examples, tokenizer(kind), stride, share, random.Random(seed))
 
 
 # --- windows

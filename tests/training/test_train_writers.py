@@ -11,7 +11,7 @@ from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
 from convinse.question_understanding.structured_representation import StructuredRepresentation
 from convinse.support.errors import DataError, ModelError, NothingToTrainError
 from convinse.testing import QuestionUnderstandingContract
-from convinse.training.fusion import FusionExample, fusion_example
+from convinse.training.fusion import fusion_example
 from convinse.training.representation import read_examples, train_representation
 from evidences import evidence
 from refusals import refused
@@ -48,7 +48,7 @@ def test_name_in_the_best_evidence_or_yes_or_no_is_the_text_to_write(turn, evide
     gold = [{"id": item, "label": label}]
     example = fusion_example(ha, {"question": question, "answers": gold, "top_evidences": copy.deepcopy(evidences)})
     texts = tuple(f"question: {question} context: {part['evidence_text']}" for part in evidences)
-    assert example == (None if answer is None else FusionExample(texts, answer))
+    assert example == (None if answer is None else (texts, answer))
 
 
 @pytest.mark.parametrize(("base", "words"), [(tiny(), "BertConfig"), (None, "set ha_training: {base:")])

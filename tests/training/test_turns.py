@@ -146,7 +146,7 @@ def test_rows_are_learned_from_in_the_form_that_the_model_is_shown(ha):
     row = {"caption": "", "section": "", "cells": cells, "rank": "first"}
     turn = {"question": "When?", "answers": gold("1937-01-01T00:00:00Z", "1937")}
     turn["top_evidences"] = [{**evidence("Year is 1937", "table"), "row": row}, evidence("a film")]
-    plain, ranked = (examples(ha, turn, form).right for form in ("plain", "ranked"))
+    plain, ranked = (examples(ha, turn, form)[0] for form in ("plain", "ranked"))
     assert plain == [ReadExample("When?", "Year is 1937", ((8, 12),))]
     assert ranked == [ReadExample("When?", "[first], Year: 1937 [earliest]", ((15, 19),))]
 

@@ -4,7 +4,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,18 +12,10 @@ from convinse.support.errors import DataError
 from convinse.wikipedia.build import build
 from convinse.wikipedia.changes import add_pages, remove_pages
 from convinse.wikipedia.dump import WikipediaDump, write_dump
-from convinse.wikipedia.stored_pages import Embedding, search_words
-from evidences import evidence
+from convinse.wikipedia.stored_pages import search_words
+from evidences import LETTERS, evidence
 from written import write, write_lines
 
-
-def embed(texts):
-    """Vectors by the letters of a text."""
-    counts = np.array([[text.count(letter) for letter in "aeinorst"] for text in texts], np.float32)
-    return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9)
-
-
-LETTERS = Embedding("letters", 8, "plain", embed)
 TITLES = {
     "Q1": ["Ida (film)", "Ida"],
     "Q2": ["Oslo", "Christiania"],
@@ -56,7 +47,7 @@ def content(path):
     with closing(WikipediaDump(path)) as dump:
         dump.verify()
         found = [dump.search(search_words(text), 50) for text in ("boat", "city film", "red harbour")]
-        nearest = [dump.nearest(embed([text])[0], 50) for text in ("boat", "oslo")]
+        nearest = [dump.nearest(LETTERS.embed([text])[0], 50) for text in ("boat", "oslo")]
     words = sorted((term, places[page], place) for term, page, place in words)
     return tables, words, [(places[page], numbers) for page, numbers in vectors], found, nearest
 

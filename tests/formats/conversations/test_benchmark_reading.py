@@ -182,7 +182,11 @@ def test_damaged_files_are_refused(content, fault):
     ("name", "keys", "expected"),
     [
         ("convmix", ("conv_id",), "conversation 0: the key 'conv_id' is missing"),
-        ("convmix", ("questions", 0, "answers", 0, "id"), "conversation '1', turn 0, answers: the key 'id' is missing"),
+        (
+            "convmix",
+            ("questions", 0, "answers", 0, "id"),
+            "conversation '1', turn 0: an answer: the key 'id' is missing",
+        ),
         ("convquestions", ("questions", 3, "answer"), "conversation 0: the key 'answer' is missing"),
         ("compmix", ("question",), "conversation 0: the key 'question' is missing"),
         ("timequestions", ("Answer", 1, "WikidataQid"), "conversation 0: the key 'WikidataQid' is missing"),

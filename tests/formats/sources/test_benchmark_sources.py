@@ -21,7 +21,7 @@ def as_multiqa(path, name):
     """The contexts of a file; its format is recognised, and what is written is valid."""
     assert guess_format(path) == name
     target = path.with_name("multiqa.out")
-    counts = convert(path, target, "multiqa", quiet=True).counts
+    _, counts = convert(path, target, "multiqa", quiet=True)
     assert NOT_THERE not in counts  # each place that the source gives is right
     assert validate(target).problems == []
     return list(read_entries(target))
@@ -160,10 +160,10 @@ def test_the_published_boolq_converts(tmp_path):
     with gzip.open(source) as packed:
         (tmp_path / "data").write_bytes(b"".join(islice(packed, 101)))
     assert guess_format(tmp_path / "data") == "boolq"
-    assert convert(tmp_path / "data", tmp_path / "multiqa", "multiqa", quiet=True).counts["questions"] == 101
+    assert convert(tmp_path / "data", tmp_path / "multiqa", "multiqa", quiet=True)[1]["questions"] == 101
     assert validate(tmp_path / "multiqa").problems == []
     for to in ("mrqa", "squad"):
-        assert convert(tmp_path / "multiqa", tmp_path / to, to, quiet=True).counts["questions"] == 101
+        assert convert(tmp_path / "multiqa", tmp_path / to, to, quiet=True)[1]["questions"] == 101
     qids = {question.qid for example in read_examples(tmp_path / "mrqa") for question in example.qas}
     assert len(qids) == 101
     labels = [line["answer"] for _, line in read_lines(tmp_path / "data")]
