@@ -10,7 +10,7 @@ from ..language.validity import judged_parts
 from ..records.literals import is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
-from .candidates import EntityCandidate, EntityRole
+from .candidates import EntityCandidate
 from .question import Question
 
 _INSTANCE_OF = "P31"
@@ -79,12 +79,7 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     for candidate in candidates:
         entity_id = candidate.entity["id"]
         is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
-        labels = (
-            label
-            for role in candidate.roles
-            if role.kind != "subject" and _is_of_topic(role, question)
-            for label in role.labels
-        )
+        labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
         is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
         if (
             is_possible
@@ -103,12 +98,6 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
 
 def _is_compared(candidate: EntityCandidate) -> bool:
     return candidate.computed is not None and candidate.computed.operation == "comparison"
-
-
-def _is_of_topic(role: EntityRole, question: Question) -> bool:
-    """Return False for the value of a property of something else than the question is about: the wife of her second husband."""
-    fact = question.evidences[role.place].fact
-    return fact is None or role.kind != "object" or fact.subject["id"] in {entity["id"] for entity in question.about}
 
 
 def _is_of_other_kind(candidate: EntityCandidate, question: Question) -> bool:
