@@ -1,33 +1,11 @@
 """The web page as tests use it: a tab, with what it requested and complained of."""
 
-import os
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from patience import PATIENCE
-
-FLAGS = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
-ANSWERED = "count => document.querySelectorAll('.turn .body').length === count && !document.querySelector('.pending')"
-
-
-def executable():
-    return os.environ.get("CONVINSE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-
-
-@contextmanager
-def chromium():
-    """A browser while a `with` block runs."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=FLAGS.split())
-        try:
-            yield browser
-        finally:
-            browser.close()
+from recipes.page_pictures import ANSWERED
 
 
 class Page:

@@ -33,9 +33,8 @@ from recipes.sources import needed
 
 from .harness import Bench, Figures, Spec, note, run
 from .timing import percentile
-from .wikidata_sets import each_wording_once
+from .wikidata_sets import HISTORIES, each_wording_once
 
-HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
 _TURNS = 5  # of a conversation
 COLUMNS = {
     "turns": ("turns", "{}"), "same answer": ("same", "{:.1%}"), "P@1": ("p_at_1", "{:.1%}"), "embedded": ("p_at_1_embedded", "{:.1%}"),

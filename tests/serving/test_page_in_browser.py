@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from browser import Page, chromium, executable
+from browser import Page
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from patience import PATIENCE
+from recipes.page_pictures import chromium, executable
 from services import ask, begun, exchange, turn_of
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
