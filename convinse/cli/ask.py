@@ -12,7 +12,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..records.conversation import asked_in_full
 from ..support.errors import ConfigError, DataError
 from ..support.limits import LONGEST_LINE
 from .arguments import Commands, add_config, positive
@@ -156,6 +155,8 @@ def input_lines() -> Iterator[str]:
 
 def print_turn(turn: Turn, top: int | None = None) -> None:
     """Print a turn and its parts: question, representation, answers with their evidences, further evidences; none twice."""
+    from ..records.conversation import asked_in_full
+
     print()
     say(f"> {turn['question']}", "bold")
     for line in talk_lines(turn):

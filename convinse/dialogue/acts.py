@@ -50,8 +50,8 @@ class ActModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         return chances
 
     def act(self, utterance: str) -> str:
-        """Return the act of an utterance; `QUESTION` if it is in doubt or long."""
-        if len(utterance) > _LONGEST or not _TOKEN.search(utterance):
+        """Return the act of an utterance; `QUESTION` if it is in doubt, long or a single letter."""
+        if not 1 < sum(map(str.isalpha, utterance)) <= _LONGEST:
             return QUESTION
         chances = self.probabilities(utterance)
         talk = len(self.acts) - 1

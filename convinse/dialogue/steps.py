@@ -194,9 +194,9 @@ def ages_between(born: Entity, then: Entity) -> list[int]:
     years = end[0] - start[0]
     if not 0 <= years <= _OLDEST or max(map(years_of, (born, then))) > 1:  # a decade is no date
         return []
-    known = min(len(entity["label"].split()) for entity in (born, then))  # words: a year, a month, a day
-    parts = slice(1, known if start[0] > 0 and end[0] > 0 else _WORDS_OF_A_DAY)
-    if known < _WORDS_OF_A_DAY and start[parts] == end[parts]:
+    precision = min(len(entity["label"].split()) for entity in (born, then))  # words: a year, a month, a day
+    parts = slice(1, precision if start[0] > 0 and end[0] > 0 else _WORDS_OF_A_DAY)
+    if precision < _WORDS_OF_A_DAY and start[parts] == end[parts]:
         return [years, years - 1] if years else [0]
     return [years - (end[parts] < start[parts])]
 

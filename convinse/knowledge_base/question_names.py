@@ -43,7 +43,8 @@ def small_names(question: str, language: Language) -> list[tuple[int, int]]:
     places: list[tuple[int, int]] = []
     for match in _SPOKEN.finditer(question):
         word = fold(match[0])
-        is_noun = word in language.answer_types.person_nouns or language.answer_types.names_class(word)
+        types = language.answer_types
+        is_noun = word in types.person_nouns | types.place_nouns | types.number_nouns or types.names_class(word)
         is_common = word in language.words.not_names or language.common.has(word) or language.common.is_near(word)
         if not word or is_noun or is_common:
             continue

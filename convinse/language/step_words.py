@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from .answer_types import AnswerTypes
@@ -42,6 +41,8 @@ class StepWords:
     types: AnswerTypes
     behind: WordSet
     clause: WordSet
+    owning_clause: WordSet
+    place_clause: WordSet
     final_verbs: WordSet
     passive: WordSet
     general: WordSet
@@ -125,27 +126,55 @@ class StepWords:
                 yield self._description(text, start, end, noun)
 
     def _in_clauses(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
-        """Yield "the woman who sang Hello", "the book written by Bram Stoker"."""
+        """Yield "the woman who sang Hello", "the book written by Bram Stoker", "the actor playing Arya"."""
         words = self.types.words
         for place, token in enumerate(tokens[:-2]):
-            following = tokens[place + 1]
-            is_clause = following.form in self.clause and not following.is_name
-            is_short = (
-                _PARTICIPLE.match(following.form) is not None and tokens[place + 2].form in self.behind | self.passive
-            )
-            if token.is_name or self._breaks(token) or not (is_clause or (is_short and not following.is_name)):
-                continue
             first = self._first(tokens, place)
-            if tokens[first].form not in words.articles | words.definite or not (is_clause or self._is_noun(token)):
+            if token.is_name or self._breaks(token) or tokens[first].form not in words.articles | words.definite:
                 continue
-            end = self._before_verb(tokens, place + 2)
-            end = end or next((name.end for name in tokens[place + 2 :] if name.is_name), None)
+            following, behind = tokens[place + 1], tokens[place + 2]
+            if following.is_name:
+                continue
+            start, noun = tokens[first].start, token.form
+            is_person = following.form == "who" or noun in self.types.person_nouns | self.general
+            end = self._end_of_clause(text, tokens, place)
             if end is None:
                 continue
-            said = text[tokens[place + 1 + is_clause].start : end]
-            is_person = following.form == "who" or token.form in self.types.person_nouns | self.general
-            verb = said if is_clause else f"was {said}"
-            yield Description(tokens[first].start, end, f"Who {verb}?" if is_person else f"Which {token.form} {verb}?")
+            rest = text[behind.start : end]
+            if following.form in self.clause and not behind.is_name:
+                yield Description(start, end, f"{'Who' if is_person else f'Which {noun}'} {rest}?")
+            elif following.form in self.clause and end == tokens[-1].end:  # "the film that Jodie Foster won it for"
+                yield Description(start, end, f"{'Whom' if is_person else f'Which {noun}'} did {rest}?")
+            elif following.form in self.owning_clause:
+                yield Description(start, end, f"Which {noun}'s {rest}?")
+            elif following.form in self.place_clause:
+                yield Description(start, end, f"In which {noun} {rest}?")
+            elif self._is_noun(token) and self._is_shortened(following, behind):
+                verb = text[following.start : end]
+                yield Description(
+                    start,
+                    end,
+                    f"{'Who' if is_person else f'Which {noun}'} {'is' if following.form.endswith('ing') else 'was'} {verb}?",
+                )
+
+    def _is_shortened(self, verb: _Token, behind: _Token) -> bool:
+        if verb.form.endswith("ing"):
+            return behind.is_name or behind.form in self.types.words.articles
+        return _PARTICIPLE.match(verb.form) is not None and behind.form in self.behind | self.passive
+
+    def _end_of_clause(self, text: str, tokens: Sequence[_Token], noun: int) -> int | None:
+        """Return the end of the clause behind a noun: before the last verb of the question, at its end, or behind its first name."""
+        names = [token.end for token in tokens[noun + 2 :] if token.is_name]
+        is_place = tokens[noun + 1].form in self.place_clause
+        is_object = tokens[noun + 2].is_name and tokens[noun + 1].form in self.clause
+        is_said = any(self._says(token) for token in tokens[: self._first(tokens, noun)])
+        if is_said and is_place:
+            return tokens[-1].end
+        if (end := self._before_verb(tokens, noun + 2)) is not None:
+            return end
+        if is_said and (is_object or not names):
+            return tokens[-1].end
+        return None if is_object or not names else names[0]
 
     def _with_nouns(self, tokens: Sequence[_Token], name: int) -> int:
         """Return the end of a name with the nouns behind it: "the German national team"."""
@@ -182,22 +211,26 @@ class StepWords:
         is_person = noun in self.types.person_nouns | self.general
         return Description(start, end, f"{'Who' if is_person else 'What'} is {text[start:end]}?")
 
-    @cached_property
-    def _naming(self) -> re.Pattern[str]:
-        """The words before a thing of which nothing but its name is asked: "which Hollywood star was"."""
-        forms = "|".join(sorted(self.types.existential))
-        return re.compile(rf"(?i).*\b(?:which|what|who)\b(?:(?!\b(?:{forms})\b).)*\b(?:{forms}) $")
-
     def _asks_more(self, text: str, tokens: Sequence[_Token], part: Description) -> bool:
         """Return True if a question has a word beside a description that says what is asked of it."""
-        if not text[part.end :].strip(" ?.!") and self._naming.match(text[: part.start]):
-            return False
+        before = [token for token in tokens if token.end <= part.start]
+        behind = [token for token in tokens if token.start >= part.end]
         moment = self.moment.search(text, part.end)
-        until = moment.start() if moment else len(text)  # what was when says nothing of what is asked
+        if moment:  # what was when says nothing of what is asked
+            behind = [token for token in behind if token.start < moment.start()]
+        if not behind and before and before[-1].form in self.types.existential:
+            # "which Hollywood star was the partner of" asks for the thing itself, "what nationality is the woman who" does not
+            nouns = [token.form for token in before[:-1] if self._says(token)]
+            is_within = any(token.form in self.behind for token in before)  # "in which country is the city where"
+            is_other = bool(nouns) and self._is_person(nouns[-1]) != part.question.startswith(("Who ", "Whom "))
+            return is_other or (bool(nouns) and is_within)
+        return any(map(self._says, [*before, *behind]))
+
+    def _is_person(self, noun: str) -> bool:
+        return noun in self.types.person_nouns | self.general
+
+    def _says(self, token: _Token) -> bool:
+        """Return True for a word that says what is asked: neither a name or a number, nor a word that opens a question."""
         words = self.types.words
         said = words.stop_words | words.telling | self.light | words.fillers | self.types.date_nouns
-        return any(
-            not token.is_name and token.form not in said and not token.form.isdigit()
-            for token in tokens
-            if token.end <= part.start or part.end <= token.start < until
-        )
+        return not token.is_name and token.form not in said and not token.form.isdigit()
