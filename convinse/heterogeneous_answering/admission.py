@@ -20,28 +20,19 @@ _LIFE = frozenset(("P569", "P570"))  # dates of birth and death
 def set_agreements(candidates: Sequence[EntityCandidate], question: Question) -> None:
     """Set the agreement of candidates with the time of a question.
 
-    A candidate holds if an evidence of it holds then, and contradicts if all its evidences contradict. Facts of it without a time do
-    not count if a dated statement about the same item contradicts and another one of the same kind holds. If the answer was
-    computed from the values of a property, the other values (`rivals`) contradict.
+    A candidate holds if an evidence of it holds then, and contradicts if all its evidences contradict. If the answer was computed
+    from the values of a property, the other values (`rivals`) contradict.
     """
     verdicts: dict[tuple[int, str], set[Agreement]] = defaultdict(set)
-    parts = judged_parts(question.in_full, question.evidences, question.language)
-    holding = {part.group for _, part, verdict in parts if verdict is Agreement.HOLDS}
-    outdated: dict[str, set[str]] = defaultdict(set)  # by candidate: the items of which a dated statement contradicts
-    for place, part, verdict in parts:
+    for place, part, verdict in judged_parts(question.in_full, question.evidences, question.language):
         for entity in question.evidences[place].within(part.start, part.end):
             verdicts[place, entity["id"]].add(verdict)
-            if verdict is Agreement.CONTRADICTS and part.group in holding:
-                outdated[entity["id"]].add(part.group[0])
     unknown = {Agreement.UNKNOWN}
     rivals = frozenset().union(*(candidate.computed.rivals for candidate in candidates if candidate.computed))
     for candidate in candidates:
-        stated = set[Agreement]()
-        for role in candidate.roles:
-            fact = question.evidences[role.place].fact
-            stated_there = verdicts.get((role.place, role.entity["id"]), unknown)
-            if fact is None or stated_there != unknown or fact.subject["id"] not in outdated[role.entity["id"]]:
-                stated |= stated_there
+        stated = {
+            verdict for role in candidate.roles for verdict in verdicts.get((role.place, role.entity["id"]), unknown)
+        }
         if candidate.computed and candidate.computed.rivals:
             candidate.agreement = Agreement.HOLDS
         elif candidate.places and rivals.issuperset(candidate.places):
