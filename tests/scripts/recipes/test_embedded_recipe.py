@@ -358,7 +358,7 @@ def test_the_average_with_the_weights_before_that_validates_best_is_kept(best, e
     model.load_state_dict({"weight": torch.full((1, 2), 4.0)})
 
     def validated(model):
-        share = float(model.weight[0, 0]) / 4
+        share = model.weight[0, 0].item() / 4
         return {"F1": share, "mean": 1 - abs(share - best)}
 
     measures = averages.keep_best_average(model, before, [0.25, 0.75], validated)
