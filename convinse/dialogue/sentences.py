@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ..language.language import Language
 from ..language.sentence_templates import SentenceTemplates
-from ..language.text import fold, listed
+from ..language.text import counted, fold, listed
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity, passage_start
 from ..records.literals import is_date, is_number
@@ -64,13 +64,9 @@ def _counted(turn: Turn) -> str:
     )
     names = labels[:_MOST_NAMED] + ([f"{len(labels) - _MOST_NAMED} more"] if len(labels) > _MOST_NAMED else [])
     said = listed(names) if names else turn["pred_answers"][0]["answer"]["label"]
-    rows, files = _number(extent["rows"], "row"), _number(extent["files"], "file")
-    unjudged = f"; {_number(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
+    rows, files = counted(extent["rows"], "row"), counted(extent["files"], "file")
+    unjudged = f"; {counted(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
     return f"{said} ({rows} of {files}{unjudged})"
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
 def _cited_items(turn: Turn) -> dict[str, str]:
