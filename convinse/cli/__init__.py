@@ -89,6 +89,11 @@ def _run(arguments: list[str]) -> int:
             raise
         _tell(one_line(error))
         return 1
+    except ModuleNotFoundError as error:
+        if options.debug or error.name is None or error.name.partition(".")[0] in ("convinse", "bench"):
+            raise
+        _tell(f"the package {error.name} is missing; run pip install {error.name}, or bash run.sh, which brings it")
+        return 1
     except OSError as error:
         if isinstance(error, BrokenPipeError) and sys.stdout is not None:
             poll = select.poll()

@@ -24,6 +24,7 @@ from .ask import (
     talk_lines,
 )
 from .documents import files_over, watched_over
+from .output import program
 from .tables import console, say
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ class Chat:
         with replacing(path) as temporary:
             temporary.write_bytes(msgspec.json.encode(saved) + b"\n")
         self._path = path
-        say(f"{path}: {counted(len(self._session), 'turn')}; convinse chat {path} goes on with them")
+        say(f"{path}: {counted(len(self._session), 'turn')}; {program()} chat {path} goes on with them")
 
     def _help(self, _: str) -> None:
         for name, (argument, text, _command) in self.COMMANDS.items():

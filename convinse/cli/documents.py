@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from .arguments import Commands, configured
-from .output import say_next
+from .output import program, say_next
 from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
@@ -99,16 +99,18 @@ def _config_and_index(options: argparse.Namespace) -> tuple[Config, Indexed | No
 
 def files_over(options: argparse.Namespace) -> list[Path]:
     """Return the files and folders of `--over`; empty if it names an index, which does not say where its files are."""
-    from ..documents.index import FILE
+    from ..documents.over import is_index
 
     paths = [Path(path).expanduser().resolve() for path in options.over]
-    return [] if len(paths) == 1 and (paths[0] / FILE).is_file() else paths
+    return [] if len(paths) == 1 and is_index(paths[0]) else paths
 
 
 def _tell_left_out(done: Updated, paths: list[str]) -> None:
     """Say in one line what of the files was not read, if anything: answers are from the rest."""
+    from ..documents.files import counted_reason
+
     parts = [
-        f"{number:,} {reason}"
+        counted_reason(number, reason)
         for reason, number in sorted(done.left_out.items())
         if "hidden" not in reason and "proofs" not in reason
     ]
@@ -119,9 +121,10 @@ def _tell_left_out(done: Updated, paths: list[str]) -> None:
     if parts:
         shown = " ".join(map(shlex.quote, paths))
         LOGGER.warning(
-            "%s read; not read: %s (convinse files %s lists them)",
+            "%s read; not read: %s (%s files %s lists them)",
             "1 file is" if done.counts["pages"] == 1 else f"{done.counts['pages']:,} files are",
             ", ".join(parts),
+            program(),
             shown,
         )
 

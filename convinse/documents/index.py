@@ -24,7 +24,7 @@ from ..support.progress import progress
 from ..wikipedia.dump import WikipediaDump
 from ..wikipedia.stored_pages import LAYOUT, SCHEMA, Embedding, changing, pack, put_pages, remove_page, write_meta
 from .evidences import FORMAT, NamedThing, document_evidences, item_id
-from .files import FoundFile, find_files
+from .files import FoundFile, counted_reason, find_files
 from .missing_vectors import WITHOUT_VECTORS, DocumentVectors, bare_documents, embed_documents, store_vectors
 from .model import LOCKED, NO_TEXT
 from .names import DocumentNames
@@ -268,8 +268,8 @@ def update(
         if strict and done.faults:
             raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
         if not done.counts["pages"]:
-            reasons = [f"{name} {fault}" for name, fault in list(done.faults.items())[:3]]
-            reasons += [f"{number} {reason}" for reason, number in left_out.items()]
+            reasons = [f"{name}: {fault}" for name, fault in list(done.faults.items())[:3]]
+            reasons += [counted_reason(number, reason) for reason, number in left_out.items()]
             shown = "; ".join(reasons) or "no files"
             raise DataError(
                 f"{', '.join(map(str, paths))}: no file can be read ({shown}); name files of text, such as .txt or .md"
@@ -424,7 +424,7 @@ class _Change:
             if isinstance(error, DataError):
                 self._insert(file, 0, digest, "", "{}", one_line(error))
             else:  # not stored: the next update reads the file again
-                self._faults[file.name] = one_line(error)
+                self._faults[file.name] = error.strerror or one_line(error)
             return "faulty"
         self._read.update(evidence["source"] for evidence in evidences)
         self._new.append(_New(file, digest, evidences, named, "; ".join(document.left_out)))

@@ -49,7 +49,7 @@ class Indexed(NamedTuple):
 def index_over(paths: list[Path], model: str | None = None, quiet: bool = True) -> tuple[Path, Indexed | None]:
     """Return the folder of the index of files and folders, brought up to date; or that of an index that is named itself."""
     paths = [path.expanduser() for path in paths]
-    if len(paths) == 1 and (paths[0] / FILE).is_file():
+    if len(paths) == 1 and is_index(paths[0]):
         return paths[0], None
     cache = users_cache()
     if cache is None:
@@ -58,6 +58,11 @@ def index_over(paths: list[Path], model: str | None = None, quiet: bool = True) 
     folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     embedding = embedding_of(model or MODEL)
     return folder, Indexed(folder, paths, embedding, update(folder, paths, embedding, quiet, words_first=True))
+
+
+def is_index(path: Path) -> bool:
+    """Return True for the folder of an index."""
+    return os.path.isfile(path / FILE)  # noqa: PTH113 - Path.is_file fails in a folder that may not be read
 
 
 def config_over(config: Config, over: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Config:

@@ -10,7 +10,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -41,6 +41,7 @@ from .chat_completions import (
     usage,
 )
 from .conversations import check_has_room, checked_question, checked_sources, checking, open_session
+from .invalid import fault_of
 from .metrics import CONTENT_TYPE, RequestCounter
 from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
 from .turns import StageListener, TurnStream, named_events
@@ -300,9 +301,12 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
 
 async def answer_invalid(request: Request, error: Any) -> Response:
     """Answer a body of a wrong shape: 400, and the first wrong key."""
-    fault = error.errors()[0]
-    place = ".".join(map(str, fault["loc"][1:])) or "the body"
-    text = fault["msg"]
-    if fault["type"] == "json_invalid":
-        place, text = "the body is not JSON", fault["ctx"]["error"]
-    return error_response(request, HTTPException(400, f"{place}: {text}"))
+    route = request.scope.get("route")
+    body = getattr(getattr(route, "body_field", None), "field_info", None)
+    keys = [name for model in _models(body.annotation) for name in model.model_fields] if body is not None else []
+    return error_response(request, HTTPException(400, fault_of(error.errors(), 1, keys)))
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    members = get_args(annotation) or (annotation,)
+    return [member for member in members if isinstance(member, type) and issubclass(member, BaseModel)]
