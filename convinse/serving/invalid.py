@@ -46,4 +46,3 @@ def _place(error: Mapping[str, Any], before: int) -> str:
     # a member of a union is told by the name of its type, which a caller does not know
     parts = [str(part) for part in error["loc"][before:]]
     return ".".join(part for part in parts if part not in _TYPES and "[" not in part)
-

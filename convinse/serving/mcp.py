@@ -144,9 +144,7 @@ class _Server(MCPServer[Any]):
 
 def create_server(tools: PipelineTools) -> MCPServer[Any]:
     """Return the server of the SDK, which calls these tools."""
-    server = _Server(
-        "convinse", title="convinse", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR"
-    )
+    server = _Server("convinse", title="convinse", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
     hints = ToolAnnotations(read_only_hint=True, open_world_hint=tools.asks_web)
     for tool in (tools.ask, tools.retrieve_evidences):
         server.add_tool(tool, annotations=hints)
