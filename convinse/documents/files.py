@@ -82,12 +82,9 @@ def format_of(path: Path) -> str:
 
 def counted_reason(number: int, reason: str) -> str:
     """Return a number of files that are left out: 3 of kinds that are not read, 1 that is too large."""
-    if number == 1:
-        reason = (
-            reason.replace("folders", "folder")
-            .replace("kinds that are", "a kind that is")
-            .replace("that are", "that is")
-        )
+    several = (("folders", "folder"), ("kinds that are", "a kind that is"), ("that are", "that is"), ("scans", "scan"))
+    for words, word in several if number == 1 else ():
+        reason = reason.replace(words, word)
     return f"{number:,} {reason}"
 
 

@@ -191,8 +191,7 @@ class DocumentIndex(WikipediaDump):
         if in_part:
             parts.append(f"{in_part:,} of them in part")
         if skipped:
-            named = {"scan" if (reason, count) == ("scans", 1) else reason: count for reason, count in skipped.items()}
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(named.items()))
+            reasons = ", ".join(counted_reason(count, reason) for reason, count in sorted(skipped.items()))
             parts.append(f"{skipped.total():,} skipped ({reasons})")
         return ", ".join(parts)
 

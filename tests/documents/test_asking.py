@@ -170,7 +170,7 @@ def test_that_an_answer_is_not_there_is_an_answer(town, capsys):
     write("town/broken.json", "{")
     question = "Who directed the film Titanic?"
     (turn,) = printed_answers(capsys, question)
-    counts = "3 read, 4 skipped (1 locked, 1 of kinds that are not read, 1 scan, 1 that cannot be read)"
+    counts = "3 read, 4 skipped (1 locked, 1 of a kind that is not read, 1 scan, 1 that cannot be read)"
     reason = f"nothing is known of 'Titanic'; not in your files: {counts}; nearest: town/museum.md, line 3"
     assert turn["abstained"] == {"reason": reason} and turn["sentence"] == f"I do not know: {reason}."
     assert main(["ask", "town", question, "--quiet"]) == 0
@@ -285,7 +285,14 @@ def test_questions_to_begin_with_come_from_the_files(town, pipeline):
     update(Path("index"), [town], None)
     with closing(DocumentIndex(Path("index"))) as index:
         assert [(group.title, group.questions) for group in suggested(index, 6)] == [
-            ("tickets", ["What is the price of Adult?", "What is the valid of Child?", "What is the price of Family?"])
+            (
+                "tickets",
+                [
+                    "What is the price of the Adult ticket?",
+                    "What is the price of the Child ticket?",
+                    "What is the price of the Family ticket?",
+                ],
+            )
         ]
     assert [example.title for example in examples_of(pipeline.resources)] == ["tickets"]
 
@@ -316,7 +323,7 @@ def test_files_are_listed_and_what_is_left_out_is_said_in_one_line(town, capsys)
     ] in rows
     assert ["of kinds that are not read", "1"] in rows
     assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
-    expected = "3 files are read; not read: 1 that cannot be read, 1 of kinds that are not read (convinse files town lists them)"
+    expected = "3 files are read; not read: 1 that cannot be read, 1 of a kind that is not read (convinse files town lists them)"
     assert expected in capsys.readouterr().err.splitlines()
 
 
