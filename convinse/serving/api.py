@@ -59,10 +59,11 @@ class _Body(BaseModel):
 
 
 class NewConversation(_Body):
-    """The sources of a new conversation, and a stored conversation to continue."""
+    """The sources of a new conversation, a stored conversation to continue, and the conversation whose files it is about, too."""
 
     sources: str | list[str] | None = None
     conversation: dict[str, Any] | None = None
+    files_of: str | None = None
 
 
 class NextTurn(_Body):
@@ -115,8 +116,13 @@ async def begin_conversation(service: Service, body: NewConversation | None = No
     """Begin a conversation, or continue a stored one."""
     body = body or NewConversation()
     sources = service.sources if body.sources is None else checked_sources(body.sources)
+    if body.files_of is not None:
+        service.store.get(body.files_of)
     session = await open_session(service.pipeline, sources, body.conversation)
-    return _state(service.store.add(session), session)
+    name = service.store.add(session)
+    if body.files_of is not None:
+        service.files.share(name, body.files_of)
+    return _state(name, session)
 
 
 @router.get("/v1/conversations/{id}", response_model=StoredConversation)

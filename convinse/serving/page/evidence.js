@@ -1,7 +1,7 @@
 // Evidences: a fact as a fact, a row as a row of its table, an entry of an infobox as such, a sentence with the answer marked.
 
 import * as api from "./api.js";
-import { announce, button, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
+import { announce, button, byId, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
 
 const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
 export const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
@@ -34,7 +34,7 @@ function card(evidence, spans, isOpen, number) {
   const fill = () => body.hasChildNodes() || body.append(...[structure(evidence, spans), foot(evidence, spans)].flat());
   const shown = element(
     "details",
-    { class: `card ${evidence.source}`, open: isOpen, ontoggle: (event) => event.currentTarget.open && fill() },
+    { class: `card ${evidence.source}`, open: isOpen, ontoggle: (event) => event.currentTarget.open && (fill(), toMark(body)) },
     element(
       "summary",
       {},
@@ -47,6 +47,13 @@ function card(evidence, spans, isOpen, number) {
   );
   if (isOpen) fill();
   return element("li", {}, shown);
+}
+
+/** Scroll a table that is wider than the window to the cell of the answer. */
+function toMark(body) {
+  const frame = body.querySelector(".frame");
+  const cell = frame?.querySelector("mark")?.closest("td");
+  if (cell) frame.scrollLeft = cell.offsetLeft - (frame.clientWidth - cell.offsetWidth) / 2;
 }
 
 /** The words around the first span. */
@@ -164,7 +171,8 @@ function source({ citation, evidence_text: text }, spans) {
     const isOpen = opener.getAttribute("aria-expanded") === "true";
     if (!isOpen) {
       try {
-        around.replaceChildren(passages((await api.passages(citation.file, text)).passages, answers));
+        const whole = button("Open the whole file", () => openDocument(citation, text, answers).catch((error) => whole.replaceWith(element("p", { class: "note", role: "alert" }, error.message))), { class: "quiet small" });
+        around.replaceChildren(passages((await api.passages(citation.file, text)).passages, answers), whole);
       } catch (error) {
         around.replaceChildren(element("p", { class: "note", role: "alert" }, error.message));
       }
@@ -173,6 +181,16 @@ function source({ citation, evidence_text: text }, spans) {
     opener.setAttribute("aria-expanded", String(!isOpen));
   }, { class: "quiet small cited", "aria-expanded": "false", title: "Show it in the file" });
   return [opener, around];
+}
+
+/** The file of a citation, from its first passage to its last, with the cited one in view and the answer marked. */
+async function openDocument(citation, text, answers) {
+  const list = passages((await api.passages(citation.file, text, true)).passages, answers);
+  byId("document-title").textContent = citation.file;
+  byId("document-text").replaceChildren(list);
+  byId("document").showModal();
+  list.querySelector("[aria-current]").scrollIntoView({ block: "center" });
+  byId("document-text").focus({ preventScroll: true });
 }
 
 function passages(all, answers) {
@@ -225,7 +243,7 @@ export function allEvidences(turn) {
     const places = evidences.map((_, place) => place).filter((place) => chosen === null || evidences[place].source === chosen);
     const filters = [[null, "All", evidences.length], ...Object.keys({ ...SOURCES, ...counts }).filter((source) => counts[source]).map((source) => [source, SOURCES[source] ?? source, counts[source]])].map(
       ([source, name, count]) =>
-        button(`${name} ${count}`, () => choose(source), { class: `filter ${source ?? ""}`, "aria-pressed": String(chosen === source), "data-source": source ?? "all" }),
+        button(`${name} ${count}`, () => choose(source), { class: `quiet filter ${source ?? ""}`, "aria-pressed": String(chosen === source), "data-source": source ?? "all" }),
     );
     const list = evidenceList(evidences, places.slice(0, shown), spansOf(turn, 0));
     list.querySelector("details")?.removeAttribute("open");
