@@ -33,8 +33,8 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
     items = _cited_items(turn)
     answer = _answer_forms([ranked for ranked in answers if ranked.get("list")] or answers[:1], language.sentences)
     for sentence, words in language.sentences.matching(turn.get("resolved_question", turn["question"])):
-        item = _item(words["item"], items)
-        if item is None:
+        item = None if "(" in words["item"] else _item(words["item"], items)  # a name that the history put in
+        if item is None or item in answer.values():
             continue
         said = {**{name: word.lower() for name, word in words.items()}, "item": item, **answer}
         try:
@@ -64,7 +64,9 @@ def _counted(turn: Turn) -> str:
     )
     names = labels[:_MOST_NAMED] + ([f"{len(labels) - _MOST_NAMED} more"] if len(labels) > _MOST_NAMED else [])
     said = listed(names) if names else turn["pred_answers"][0]["answer"]["label"]
-    rows, files = counted(extent["rows"], "row"), counted(extent["files"], "file")
+    places = turn["pred_answers"][0].get("evidences", [])
+    is_of_files = any("citation" in turn["top_evidences"][place] for place in places[:1])
+    rows, files = counted(extent["rows"], "row"), counted(extent["files"], "file" if is_of_files else "page")
     unjudged = f"; {counted(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
     return f"{said} ({rows} of {files}{unjudged})"
 

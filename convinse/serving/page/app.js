@@ -197,7 +197,7 @@ async function begun() {
 function hear({ files, examples }) {
   state.examples = files.length ? examples : null;
   state.suggested = state.entries.length && files.length ? examples.flatMap(({ questions }) => questions.slice(0, 1)) : [];
-  speakOfFiles(files.length > 0 || isServedFromFiles());
+  speakOfFiles(files.length > 0 || isServedFromFiles(), isServedFromFiles());
   showExamples();
   showSuggestion();
 }
@@ -403,7 +403,7 @@ async function started() {
     state.start = await api.examples();
     if (named() === null) showSources(state.start.sources);
     showServer(state.start);
-    if (state.examples === null) speakOfFiles(isServedFromFiles());
+    if (state.examples === null) speakOfFiles(isServedFromFiles(), isServedFromFiles());
     showExamples();
     if (state.start.uploads) takeFiles(state.start.uploads, { id: begun, changed: hear, refused: (text) => notice(text) });
   } catch (error) {

@@ -4,17 +4,23 @@ import * as api from "./api.js";
 import { announce, button, byId, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
 
 const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
-export const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
+const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
+const OF_FILES = { name: "Value", many: ["named value", "named values"] }; // what an infobox entry is in files
 const AT_ONCE = 20;
 
+/** The name of a source for one or several of its evidences; of files or not. */
+export const noun = (source, isOne, isOfFiles) => (isOfFiles && source === "info" ? OF_FILES.many : MANY[source])?.[isOne ? 0 : 1] ?? source;
+
 /** How many there are of each source, in words. */
-export function counted(counts) {
+export function counted(counts, isOfFiles = false) {
   const order = [...Object.keys(MANY), ...Object.keys(counts).filter((source) => !MANY[source])];
-  return order.filter((source) => counts[source]).map((source) => `${counts[source]} ${MANY[source]?.[counts[source] === 1 ? 0 : 1] ?? source}`);
+  return order.filter((source) => counts[source]).map((source) => `${counts[source]} ${noun(source, counts[source] === 1, isOfFiles)}`);
 }
 
-function badge(source) {
-  return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, SOURCES[source] ?? source);
+const nameOf = (source, isOfFiles) => (isOfFiles && source === "info" ? OF_FILES.name : SOURCES[source] ?? source);
+
+function badge({ source, citation }) {
+  return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, nameOf(source, citation));
 }
 
 /** The evidences at some places of a turn, the first one open; `spans` are where they say the answer, numbers what sentences cite. */
@@ -39,7 +45,7 @@ function card(evidence, spans, isOpen, number) {
       "summary",
       {},
       number ? element("span", { class: "cite" }, `[${number}]`) : null,
-      badge(evidence.source),
+      badge(evidence),
       about ? words(about, "about") : null,
       element("span", { class: "snippet", dir: "auto" }, excerpt(evidence.evidence_text, spans)),
     ),
@@ -234,6 +240,7 @@ function cited({ file, headings, line, page }) {
 /** All evidences of a turn, behind a line that says how many there are of each source. */
 export function allEvidences(turn) {
   const evidences = turn.top_evidences ?? [];
+  const isOfFiles = evidences.some(({ citation }) => citation);
   const counts = {};
   for (const { source } of evidences) counts[source] = (counts[source] ?? 0) + 1;
   const inside = element("div", { class: "everything" });
@@ -241,7 +248,7 @@ export function allEvidences(turn) {
   let shown = AT_ONCE;
   const fill = () => {
     const places = evidences.map((_, place) => place).filter((place) => chosen === null || evidences[place].source === chosen);
-    const filters = [[null, "All", evidences.length], ...Object.keys({ ...SOURCES, ...counts }).filter((source) => counts[source]).map((source) => [source, SOURCES[source] ?? source, counts[source]])].map(
+    const filters = [[null, "All", evidences.length], ...Object.keys({ ...SOURCES, ...counts }).filter((source) => counts[source]).map((source) => [source, nameOf(source, isOfFiles), counts[source]])].map(
       ([source, name, count]) =>
         button(`${name} ${count}`, () => choose(source), { class: `quiet filter ${source ?? ""}`, "aria-pressed": String(chosen === source), "data-source": source ?? "all" }),
     );
@@ -259,7 +266,7 @@ export function allEvidences(turn) {
   return element(
     "details",
     { class: "all", ontoggle: (event) => event.currentTarget.open && !inside.hasChildNodes() && fill() },
-    element("summary", {}, `All evidence (${evidences.length})`, " ", element("span", { class: "counts" }, counted(counts).map((text) => element("span", {}, text)))),
+    element("summary", {}, `All evidence (${evidences.length})`, " ", element("span", { class: "counts" }, counted(counts, isOfFiles).map((text) => element("span", {}, text)))),
     inside,
   );
 }

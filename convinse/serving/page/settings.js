@@ -22,12 +22,13 @@ const INFO = ["Infoboxes", "Names and values"]; // of Wikipedia, of files
 const LEAD = [byId("lead").textContent, "Every answer quotes its place in your files. A later question may lean on an earlier one; lists, counts and sums go over all of them."];
 let isOfFiles = false;
 
-/** Speak of files in place of facts and infoboxes while files alone are asked. */
-export function speakOfFiles(isOn) {
+/** Speak of files in place of facts and infoboxes while files alone are asked; the server tells how many if it serves them. */
+export function speakOfFiles(isOn, isServed) {
   isOfFiles = isOn;
   const own = Number(isOn);
   byId("lead").textContent = LEAD[own];
   document.querySelector(".switch.kb").hidden = isOn;
+  document.querySelector("#start .known").hidden = isOn && !isServed;
   document.querySelector(".switch.info span").textContent = INFO[own];
   tellSources();
 }
