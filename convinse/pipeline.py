@@ -6,7 +6,7 @@ import copy
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -95,7 +95,7 @@ class Pipeline:
 
     def run(
         self,
-        conversations: Iterable[Conversation],
+        conversations: Iterable[Mapping[str, object]],
         sources: str | Sequence[str] = DEFAULT_SOURCES,
         use_gold_answers: bool | None = None,
         *,
@@ -105,7 +105,7 @@ class Pipeline:
         """Answer all turns; returns new conversations with what the stages added.
 
         Args:
-            conversations: in the ConvMix structure; gold answers are optional.
+            conversations: `Conversation`s, in the ConvMix structure; gold answers are optional.
             sources: a combination such as `kb_text`, or a list.
             use_gold_answers: whether earlier turns count with their gold answers (if they have any) or with the
                 predicted one; None: as the pipeline was built.

@@ -43,7 +43,8 @@ from .chat_completions import (
 from .conversations import check_has_room, checked_question, checked_sources, checking, open_session
 from .invalid import fault_of
 from .metrics import CONTENT_TYPE, RequestCounter
-from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
+from .service import ConversationId, ConversationService, RequestError, Service
+from .service import ServiceOptions as ServiceOptions
 from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
 from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage
