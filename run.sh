@@ -38,8 +38,9 @@ case " ${1:-} " in
     " bench ")
         extras="${extras:+$extras,}bench"
         case " ${2:-} " in
-            " rerank " | " read " | " model ") extras="$extras,neural" ;;
-            " answering " | " results ") extras="$extras,ir" ;;
+            " rerank " | " read ") extras="$extras,neural" ;;
+            " model ") extras="$extras,neural,ir" ;;
+            " answering " | " live " | " results ") extras="$extras,ir" ;;
         esac ;;
     " report ")
         case "${2:-}" in "" | -*) ;; *) [ -e "$2" ] || fail "$2: no such folder; give one that \`pipeline\` wrote" ;; esac
