@@ -160,10 +160,10 @@ class FeatureReader:
         features = []
         for earlier, fit, probability in zip(entities, fits, pointed, strict=True):
             item = earlier.entity["id"]
-            has_facts = is_item(item)
-            heads = types.heads(self._kb.types(item)) if has_facts else frozenset()
+            is_linked = is_item(item)
+            heads = types.heads(self._kb.types(item)) if is_linked else frozenset()
             is_near = item in named or (
-                has_facts and bool(named) and not named.keys().isdisjoint(self._neighbors(item))
+                is_linked and bool(named) and not named.keys().isdisjoint(self._neighbors(item))
             )
             features.append(
                 ReferentFeatures(

@@ -102,8 +102,8 @@ function attribute({ path, values }, spans) {
   return element("dl", { class: "entry-of-box" }, element("dt", {}, names), element("dd", {}, element("ul", {}, lines)));
 }
 
-function row({ row: own }, spans) {
-  const frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": `Table: ${own.caption || own.section || "row"}` });
+function row({ row: own, evidence_text: text }, spans) {
+  const frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": `Table: ${own.caption || own.section || "row"}: ${shortened(text, 60)}` });
   const titles = [own.section, own.part, own.caption].filter((title, place, all) => title && all.indexOf(title) === place);
   const caption = titles.length ? element("caption", { dir: "auto" }, titles.join(" › ")) : null;
   const cells = own.cells.map((cell) => ({ ...cell, content: marked(cell.text, within(spans, cell.start, cell.text)) }));
