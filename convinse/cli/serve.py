@@ -176,6 +176,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
     from ..serving.service import ServiceOptions
     from ..support.addresses import is_loopback
+    from ..support.checksums import users_cache
 
     token = _read_token(options.token) if over_http else None
     is_own = is_loopback(options.host) and not options.allow_host  # another name is that of a proxy
@@ -192,6 +193,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
         uploads=not getattr(options, "no_upload", True) and is_own,
+        files_folder=None if (cache := users_cache()) is None else cache / "page-files",
     )
 
 

@@ -117,7 +117,7 @@ async def begin_conversation(service: Service, body: NewConversation | None = No
     """Begin a conversation, or continue a stored one."""
     body = body or NewConversation()
     sources = service.sources if body.sources is None else checked_sources(body.sources)
-    if body.files_of is not None:
+    if body.files_of is not None and not service.files.has(body.files_of):
         service.store.get(body.files_of)
     session = await open_session(service.pipeline, sources, body.conversation)
     name = service.store.add(session)
@@ -137,7 +137,12 @@ async def read_conversation(service: Service, name: ConversationId) -> Response:
 @router.delete("/v1/conversations/{id}", status_code=204)
 async def delete_conversation(service: Service, name: ConversationId) -> None:
     """Delete a conversation and its files."""
-    service.store.delete(name)
+    try:
+        service.store.delete(name)
+    except HTTPException:  # an earlier server had it
+        if not service.files.has(name):
+            raise
+        service.files.forget(name)
 
 
 @router.post("/v1/conversations/{id}/turns", response_class=JSONResponse)

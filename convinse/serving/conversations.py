@@ -36,9 +36,10 @@ class ConversationStore:
         most_bytes: int,
         metrics: ServiceMetrics,
         forget: Callable[[str], None],
+        drop: Callable[[str], None],
         has_files: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        self._has_files = has_files
+        self._has_files, self._drop = has_files, drop
         self._most, self._most_bytes, self._metrics, self._forget = most, most_bytes, metrics, forget
         self._sessions: dict[str, Session] = {}  # the one that was used longest ago comes first
         self._bytes = 0
@@ -104,7 +105,7 @@ class ConversationStore:
             if len(self) + sessions <= self._most and self._bytes + size <= self._most_bytes:
                 return
             self._remove(name)
-            self._forget(name)
+            self._drop(name)
             self._metrics.dropped.inc()
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Request
+from fastapi import Path as PathParameter
 from pydantic import BaseModel
 
 from ..config import SNAPSHOT, resolve
@@ -41,6 +43,7 @@ class ServiceOptions:
         turn_seconds: for a turn, its time in the queue counted.
         most_waiting: turns in the queue.
         uploads: whether conversations take files; only of a server that listens on loopback, and is behind no proxy.
+        files_folder: where these files are kept until they are removed; None: until the server ends.
     """
 
     sources: str | Sequence[str] = DEFAULT_SOURCES
@@ -52,6 +55,7 @@ class ServiceOptions:
     turn_seconds: float = 60.0
     most_waiting: int = MOST_WAITING
     uploads: bool = False
+    files_folder: Path | None = None
 
     @property
     def rules(self) -> RequestRules:
@@ -72,9 +76,10 @@ class ConversationService:
             options.most_bytes,
             self.metrics,
             lambda name: self.files.forget(name),
+            lambda name: self.files.drop(name),
             lambda name: self.files.has(name),
         )
-        self.files = UploadedFiles(pipeline, self.queue, self.store, options.rules.body)
+        self.files = UploadedFiles(pipeline, self.queue, self.store, options.rules.body, options.files_folder)
         self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)
 
     def open(self) -> None:
@@ -83,7 +88,7 @@ class ConversationService:
             self.files.open()
 
     def close(self) -> None:
-        """Wait until nothing uses the pipeline, and remove the files of conversations."""
+        """Wait until nothing uses the pipeline, and remove the files of conversations that are not kept."""
         self.queue.close()
         self.files.close()
 
@@ -111,4 +116,4 @@ async def service_of(request: Request) -> ConversationService:
 
 
 Service = Annotated[ConversationService, Depends(service_of)]
-ConversationId = Annotated[str, Path(alias="id")]
+ConversationId = Annotated[str, PathParameter(alias="id")]

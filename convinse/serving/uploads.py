@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import shutil
 import tempfile
+import time
 import unicodedata
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from ..support.errors import DataError, one_line
 from ..wikipedia.stored_pages import Embedding
 from .batch_queue import BatchQueue
 from .conversations import ConversationStore
+from .stored_files import read_collections, write_collection
 from .web_page import ExampleConversation, shown_examples
 
 MOST_FILES = 200  # of a conversation
@@ -77,21 +79,28 @@ class _Files:
 
 
 class UploadedFiles:
-    """The files of conversations; for use in a single event loop.
+    """The files of conversations; for use in a single event loop. With a folder `kept` they are there for a later server, too.
 
     Files are read and indexed in a thread of their own, and embedded by the thread of the models, a few texts at a time.
     """
 
     def __init__(
-        self, pipeline: Pipeline, queue: BatchQueue[Any, Any], store: ConversationStore, most_bytes: int
+        self,
+        pipeline: Pipeline,
+        queue: BatchQueue[Any, Any],
+        store: ConversationStore,
+        most_bytes: int,
+        kept: Path | None = None,
     ) -> None:
         self._pipeline, self._queue, self._store, self._most_bytes = pipeline, queue, store, most_bytes
+        self._kept = kept
         self._reader = ThreadPoolExecutor(1, "uploads")
         self._files: dict[str, _Files] = {}
         self._encoder: BiEncoder | None = None
-        self._numbers = itertools.count()
+        self._numbers = itertools.count(time.time_ns())  # none twice, in a folder of an earlier server either
         self._tasks: set[asyncio.Task[None]] = set()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
 
     @property
     def rules(self) -> UploadRules | None:
@@ -102,13 +111,21 @@ class UploadedFiles:
 
     def open(self) -> None:
         """Take files from now on."""
-        self._folder = tempfile.TemporaryDirectory(prefix="convinse-uploads-")
+        if self._kept is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="convinse-uploads-")
+            self._folder = Path(self._temporary.name)
+            return
+        self._folder = self._kept
+        for stored in read_collections(self._kept):
+            files = _Files(stored.folder)
+            files.paths = stored.paths
+            self._files.update(dict.fromkeys(stored.conversations, files))
 
     def list_files(self, conversation: str) -> FileList:
         """Return the files of a conversation. Raises `HTTPException` (404)."""
-        self._store.get(conversation)
         files = self._files.get(conversation)
         if files is None:
+            self._store.get(conversation)
             return FileList(files=[], examples=[])
         states = [FileState(name=name, bytes=path.stat().st_size) for name, path in sorted(files.paths.items())]
         return FileList(files=states, examples=files.examples)
@@ -123,7 +140,7 @@ class UploadedFiles:
         self._store.get(conversation)
         if self._folder is None:
             raise HTTPException(403, _UPLOADS_OFF)
-        files = self._files.setdefault(conversation, _Files(Path(self._folder.name, conversation)))
+        files = self._files.setdefault(conversation, _Files(self._folder / conversation))
         async with files.lock:
             files.check_exists()
             path = files.folder / str(next(self._numbers)) / name
@@ -136,6 +153,7 @@ class UploadedFiles:
                     413, f"{name}: the files of a conversation have {MOST_BYTES} bytes at most; remove some"
                 )
             await self._change(files, paths, path, data)
+            self._write(files)
 
     async def remove(self, conversation: str, name: str) -> None:
         """Remove a file; without files, questions are answered from the server's data again. Raises `HTTPException` (404)."""
@@ -149,6 +167,7 @@ class UploadedFiles:
                 raise HTTPException(404, "the conversation has no such file")
             if paths:
                 await self._change(files, paths)
+                self._write(files)
             else:
                 await self._clear(files)
 
@@ -163,6 +182,7 @@ class UploadedFiles:
         """Let a conversation be about the files of another one; they are there until the last of such conversations is gone."""
         if (files := self._files.get(other)) is not None:
             self._files[conversation] = files
+            self._write(files)
 
     def has(self, conversation: str) -> bool:
         """Return True if a conversation has files."""
@@ -178,25 +198,39 @@ class UploadedFiles:
             return
         async with files.lock:
             files.check_exists()
+            if files.pipeline is None and files.paths:  # of an earlier server
+                await self._change(files, files.paths)
             yield files.pipeline or self._pipeline
+
+    def drop(self, conversation: str) -> None:
+        """Forget a conversation that made room for others; the files of one whose folder is kept stay."""
+        if self._kept is None:
+            self.forget(conversation)
 
     def forget(self, conversation: str) -> None:
         """Remove the files of a conversation that the store removed, as soon as nothing uses them."""
         files = self._files.pop(conversation, None)
-        if files is not None and files not in self._files.values():
+        if files is not None and files in self._files.values():
+            self._write(files)
+        elif files is not None:
             files.is_removed = True
             task = asyncio.create_task(self._forget(files))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     def close(self) -> None:
-        """Remove all files, after the queue is closed."""
+        """Remove all files that are not kept, after the queue is closed."""
         self._reader.shutdown(cancel_futures=True)
         for files in {*self._files.values()}:
             if files.pipeline is not None:
                 files.pipeline.resources.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def _write(self, files: _Files) -> None:
+        if self._kept is not None:
+            about = [conversation for conversation, its in self._files.items() if its is files]
+            write_collection(files.folder, about, files.paths)
 
     async def _change(self, files: _Files, paths: dict[str, Path], new: Path | None = None, data: bytes = b"") -> None:
         """Update the index of a conversation to `paths`; if that fails, it stays as it was."""

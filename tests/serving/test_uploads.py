@@ -204,6 +204,27 @@ def test_a_new_conversation_is_about_the_same_files(server):
     exchange(server, "POST", "/v1/conversations", {"files_of": "conv_unknown"}, 404)
 
 
+def test_kept_files_are_there_for_a_later_server_until_they_are_removed(pipeline, workdir):
+    folder = workdir / "kept"
+    with serving(pipeline, files_folder=folder) as port:
+        path = begun(port)
+        put(port, path)
+        put(port, path, "tickets.csv", TICKETS)
+        other = begun(port, files_of=path.rpartition("/")[2])
+    assert folder.stat().st_mode & 0o777 == 0o700
+    with serving(pipeline, files_folder=folder) as port:
+        assert names(port, path) == names(port, other) == ["museum.md", "tickets.csv"]
+        exchange(port, "GET", path, None, 404)
+        again = begun(port, files_of=path.rpartition("/")[2])
+        assert "museum.md" in files_cited(turn_of(port, again, SHIPS))
+        assert ask(port, "DELETE", again)[0] == 204
+        for gone in (path, other):  # conversations of the earlier server, which a browser may still know
+            assert ask(port, "DELETE", gone)[0] == 204
+        wait_until(lambda: not list(folder.iterdir()))
+    with serving(pipeline, files_folder=folder) as port:
+        exchange(port, "GET", f"{path}/files", None, 404)
+
+
 def test_the_whole_file_of_a_passage_is_read(server):
     path = begun(server)
     put(server, path, body="# Harbour\n\n" + "".join(f"Ship {number} has {number} sails.\n\n" for number in range(30)))

@@ -334,7 +334,13 @@ async function open(id, number = null) {
     const own = error.status === 404 ? kept(id) : null;
     if (own) {
       take(own.id, own.sources, own.questions);
-      const files = own.files?.length ? ` Its files are gone: ${own.files.join(", ")}. Add them again to ask about them.` : "";
+      const list = own.files?.length ? await api.files(own.id).catch(() => NO_FILES) : NO_FILES;
+      if (list.files.length) {
+        state.filesOf = own.id;
+        showFiles(list, own.collection);
+        hear(list);
+      }
+      const files = own.files?.length && !list.files.length ? ` Its files are gone: ${own.files.join(", ")}. Add them again to ask about them.` : "";
       notice(`The server no longer has this conversation. You see what this browser kept, and can go on.${files}`);
     } else if (error.status === 404) notice("The server has no such conversation, nor has this browser: it never was, was deleted, or ended with the server.", () => fresh(true), "Begin a new one");
     else notice(said(error), () => open(id, number));

@@ -1,0 +1,53 @@
+"""Files of conversations on the disk: those of a server that ends are there for the next one, until they are removed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ..support.files import replacing
+
+_FILE = "collection.json"
+_MOST = 100  # collections; the one that was changed longest ago goes
+
+
+class StoredCollection(NamedTuple):
+    """The conversations about some files, and the files by their names; paths are below `folder`."""
+
+    folder: Path
+    conversations: list[str]
+    paths: dict[str, Path]
+
+
+class _Record(msgspec.Struct):
+    conversations: list[str]
+    files: dict[str, str]
+
+
+def read_collections(root: Path) -> list[StoredCollection]:
+    """Return the collections below a folder, which is made if it is missing; what is none, or too old, is removed."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found: list[StoredCollection] = []
+    for folder in sorted(root.iterdir(), key=lambda folder: -folder.stat().st_mtime):
+        record = None
+        with suppress(OSError, msgspec.DecodeError):
+            record = msgspec.json.decode((folder / _FILE).read_bytes(), type=_Record)
+        if record is None or len(found) == _MOST:
+            shutil.rmtree(folder, ignore_errors=True)
+            continue
+        paths = {name: folder / path for name, path in record.files.items()}
+        found.append(StoredCollection(folder, record.conversations, {n: p for n, p in paths.items() if p.is_file()}))
+    return found
+
+
+def write_collection(folder: Path, conversations: Iterable[str], paths: Mapping[str, Path]) -> None:
+    """Write down which conversations are about which files; nothing if there are none."""
+    if paths:
+        record = _Record([*conversations], {name: str(path.relative_to(folder)) for name, path in paths.items()})
+        with replacing(folder / _FILE) as temporary:
+            temporary.write_bytes(msgspec.json.encode(record))
