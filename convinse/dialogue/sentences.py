@@ -27,7 +27,8 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
     if not answers:
         return "I do not know: nothing was found."
     if "extent" in turn:
-        return f"{_counted(turn)}{_citations(turn)}."
+        said = _counted(turn)
+        return None if said is None else f"{said}{_citations(turn)}."
     evidence = _best_evidence(turn)
     if evidence is not None and answers[0]["answer"]["label"] in evidence.get("citation", {"headings": []})["headings"]:
         return None  # a heading says nothing by itself
@@ -66,8 +67,11 @@ def _passage(turn: Turn, language: Language) -> str:
     return words if len(words) <= _LONGEST_PASSAGE else f"{words[: _LONGEST_PASSAGE - 1]}…"
 
 
-def _counted(turn: Turn) -> str:
-    """Return what was computed from whole tables, with how many rows and files that is of and what could not be judged."""
+def _counted(turn: Turn) -> str | None:
+    """Return what was computed from whole tables, with how many rows and files that is of and what could not be judged.
+
+    A single row of a page of Wikipedia is not worth the words: None.
+    """
     extent, labels = (
         turn["extent"],
         [ranked["answer"]["label"] for ranked in turn["pred_answers"] if ranked.get("list")],
@@ -76,6 +80,8 @@ def _counted(turn: Turn) -> str:
     said = listed(names) if names else turn["pred_answers"][0]["answer"]["label"]
     evidence = _best_evidence(turn)
     is_of_files = evidence is not None and "citation" in evidence
+    if not is_of_files and extent["rows"] == 1:
+        return None
     rows, files = counted(extent["rows"], "row"), counted(extent["files"], "file" if is_of_files else "page")
     unjudged = f"; {counted(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
     return f"{said} ({rows} of {files}{unjudged})"

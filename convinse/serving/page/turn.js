@@ -175,7 +175,7 @@ function reasons(turn, places) {
   const named = (place) => (places.includes(place) ? `[${places.indexOf(place) + 1}]` : words(shortened(evidences[place]?.evidence_text ?? "", 120)));
   const all = turn.attribution ?? [];
   const best = turn.pred_answers?.[0]?.answer.label;
-  const would = ({ without, probability }) => (without === best ? ` it would be ${percent(probability)} probable.` : [" the answer would be ", without ? words(without) : "none", "."]);
+  const would = ({ without, probability }) => (without === best ? ` it would be ${percent(probability)} probable.` : [" the answer would be ", without ? words(without.replace(/\.+$/, "")) : "none", "."]);
   const lines = all[0]?.together
     ? [element("li", {}, "It rests on ", all.map(({ evidence }, number) => [number ? " and " : "", named(evidence)]), ": without all that say the same", would(all[0]))]
     : all.map((reason) => element("li", {}, "It rests on ", named(reason.evidence), ": without this", would(reason)));
