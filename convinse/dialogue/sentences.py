@@ -27,8 +27,8 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
     if not answers:
         return "I do not know: nothing was found."
     if "extent" in turn:
-        said = _counted(turn)
-        return None if said is None else f"{said}{_citations(turn)}."
+        computed = _counted(turn)
+        return None if computed is None else f"{computed}{_citations(turn)}."
     evidence = _best_evidence(turn)
     if evidence is not None and answers[0]["answer"]["label"] in evidence.get("citation", {"headings": []})["headings"]:
         return None  # a heading says nothing by itself
