@@ -30,7 +30,7 @@ class _Record(msgspec.Struct):
 
 
 def read_collections(root: Path) -> list[StoredCollection]:
-    """Return the collections below a folder, which is made if it is missing; what is none, or too old, is removed."""
+    """Return the collections below a folder, the one that was changed last first; make the folder if it is missing, and remove what is older or damaged."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     found: list[StoredCollection] = []
     for folder in sorted(root.iterdir(), key=lambda folder: -folder.stat().st_mtime):

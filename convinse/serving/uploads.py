@@ -79,7 +79,7 @@ class _Files:
 
 
 class UploadedFiles:
-    """The files of conversations; for use in a single event loop. With a folder `kept` they are there for a later server, too.
+    """The files of conversations; for use in a single event loop. With a `permanent` folder they are there for a later server, too.
 
     Files are read and indexed in a thread of their own, and embedded by the thread of the models, a few texts at a time.
     """
@@ -90,10 +90,10 @@ class UploadedFiles:
         queue: BatchQueue[Any, Any],
         store: ConversationStore,
         most_bytes: int,
-        kept: Path | None = None,
+        permanent: Path | None = None,
     ) -> None:
         self._pipeline, self._queue, self._store, self._most_bytes = pipeline, queue, store, most_bytes
-        self._kept = kept
+        self._permanent = permanent
         self._reader = ThreadPoolExecutor(1, "uploads")
         self._files: dict[str, _Files] = {}
         self._encoder: BiEncoder | None = None
@@ -111,12 +111,12 @@ class UploadedFiles:
 
     def open(self) -> None:
         """Take files from now on."""
-        if self._kept is None:
+        if self._permanent is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="convinse-uploads-")
             self._folder = Path(self._temporary.name)
             return
-        self._folder = self._kept
-        for stored in read_collections(self._kept):
+        self._folder = self._permanent
+        for stored in read_collections(self._permanent):
             files = _Files(stored.folder)
             files.paths = stored.paths
             self._files.update(dict.fromkeys(stored.conversations, files))
@@ -204,7 +204,7 @@ class UploadedFiles:
 
     def drop(self, conversation: str) -> None:
         """Forget a conversation that made room for others; the files of one whose folder is kept stay."""
-        if self._kept is None:
+        if self._permanent is None:
             self.forget(conversation)
 
     def forget(self, conversation: str) -> None:
@@ -228,7 +228,7 @@ class UploadedFiles:
             self._temporary.cleanup()
 
     def _write(self, files: _Files) -> None:
-        if self._kept is not None:
+        if self._permanent is not None:
             about = [conversation for conversation, its in self._files.items() if its is files]
             write_collection(files.folder, about, files.paths)
 
