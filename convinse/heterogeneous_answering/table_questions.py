@@ -244,7 +244,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if nouns and not nouns[0]:  # "how much did we pay"
         nouns = None
     # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
-    is_of_several = counted.match(text) and nouns and any(read.is_of_document for read in question.evidences)
+    is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
     if question.expected.kind not in ("number", "any", "item") or not (summing or is_of_several):
         return []
     if operations.order(text) or operations.differing.search(text):
@@ -265,8 +265,8 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
         verb = 0 if summing else 1  # "How many hours did Ines drive?"
         if is_unexplained("sum", question, table, words, selected.used, beside=verb):
             continue
-        if not summing and not (selected.used or measure.keywords & words):
-            continue
+        if not summing and not (selected.used or any(map(str.isdigit, measure.keywords & words))):
+            continue  # "gas in 2024" is the sum of a column
         amounts = list(map(measure.amount, selected.rows))
         if all(amount is not None for amount in amounts):
             answer = _amount(math.fsum(filter(None, amounts)), measure)
@@ -290,7 +290,11 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
     # else the amount is in a cell
     countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1]
-    for table, selected in best_explained("count", question, several, words - things):
+    found = best_explained("count", question, several, words - things)
+    # "How many dogs are there?" of cells with "dog"
+    named = [table for table in several if not things & (table.headers | table.title_keywords)]
+    found += [pair for pair in best_explained("count", question, named, words) if things & pair[1].used]
+    for table, selected in found:
         rows, used = selected.rows, selected.used
         if not used and not things & (table.headers | table.title_keywords):
             continue
