@@ -254,12 +254,11 @@ def unexplained(question: Question, table: Table, words: AbstractSet[str], used:
 
 
 def is_unexplained(
-    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str], beside: int = 0
+    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]
 ) -> bool:
-    """Return True if an operation may not leave so many words of a question unexplained; `beside` are further ones that it may."""
-    most = _MOST_UNEXPLAINED[operation] + beside
+    """Return True if an operation may not leave so many words of a question unexplained."""
     rest = unexplained(question, table, words, used)
-    return sum(not word.isdigit() or operation == "cell" for word in rest) > most
+    return sum(not word.isdigit() or operation == "cell" for word in rest) > _MOST_UNEXPLAINED[operation]
 
 
 def best_explained(

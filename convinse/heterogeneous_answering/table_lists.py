@@ -31,8 +31,8 @@ _BESIDE_NAME = re.compile(r"\([^()]*\)")  # "Grace Okafor (chair)"
 def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the list of the things in the rows that a question selects; empty if it asks for no list, or selects no rows for sure."""
     operations, properties, text = question.language.operations, question.language.properties, question.in_full
-    others = (operations.counting, operations.differing, operations.summing)
-    is_other = operations.order(text) or any(pattern.search(text) for pattern in others)
+    is_other = operations.order(text) or operations.counting.search(text) or operations.differing.search(text)
+    is_other = is_other or operations.summing.match(text)
     asks_when = operations.relating.isdisjoint(fold(text).split()) and (
         "date" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
     )
