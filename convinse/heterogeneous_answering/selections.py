@@ -64,7 +64,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     elif time is not None:
         selected = _within_time(question, table, selected, time, words)
     else:
-        selected = _in_season(question, table, selected, words - selection.matched - table.headers)
+        selected = _in_season(question, table, selected, words - selection.matched)
     # "not paid" asks for the rows with "no" below "Paid", or with nothing; "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     if stated:
@@ -157,13 +157,15 @@ def _within_time(
 def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected:
     """Keep the rows with a day in the months or on the weekdays that a question names, if no row has the word for it."""
     is_in_season = question.language.times.seasons(question.in_full) if table.dated else None
-    names = words & question.language.properties.keywords(" ".join([*calendar.month_name, *calendar.day_name]))
+    names = question.language.properties.keywords(" ".join([*calendar.month_name, *calendar.day_name]))
+    names &= words - table.headers
     if is_in_season is None or not names:
         return selected
     dated = table.dated_by(words)
     unjudged = sum(_is_undated(row, dated) for row in selected.rows)
     rows = [row for row in selected.rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
-    return Selected(rows, selected.used | names, unjudged, dated[0].header)
+    used = selected.used.union(names, *(column.keywords for column in dated if column.keywords & words))
+    return Selected(rows, used, unjudged, dated[0].header)
 
 
 def _is_undated(row: int, dated: Sequence[Column]) -> bool:

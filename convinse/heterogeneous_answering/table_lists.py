@@ -66,12 +66,14 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     several = [table for table in tables if len(table.rows) > 1]
     things = head_keywords(question) & properties.keyword_set(operations.head(text).split()[:1])
-    found = best_explained("list", question, several, words)
-    if not found:  # a row may have the noun in another sense: "which currencies have Peso in their name?"
-        named = [
-            table for table in several if things <= table.headers | table.title_keywords | _page_words(table, question)
-        ]
-        found = best_explained("list", question, named, words - things)
+    # of a table that is called so the noun selects no rows: "which servers" of the file "servers"
+    named = [
+        table
+        for table in several
+        if things and things <= table.headers | table.title_keywords | _page_words(table, question)
+    ]
+    found = best_explained("list", question, named, words - things)
+    found += best_explained("list", question, [table for table in several if table not in named], words)
     for table, selected in found:
         if not selected.rows or not selected.used:
             continue
@@ -126,6 +128,8 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         elif len(texts) > 1:
             equal.append(column)
     words, kind = keywords(question.in_full), question.expected.kind
+    if kind == "person" and types.expected_type(question.in_full).kind != kind:
+        kind = "any"  # "what has Ines borrowed?"
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
     if not headed and any(column.keywords & nouns for column in equal):
         return None  # "what kinds of waste" of the rows with "organic waste"
