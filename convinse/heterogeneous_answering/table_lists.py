@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -9,80 +10,152 @@ from ..language.text import fold
 from ..records.evidence import Cell, Entity
 from .candidates import Computed
 from .question import Question
-from .selections import Selected, best_explained, bound_words, content_words, extent_of, relates_rows
+from .selections import (
+    Selected,
+    best_explained,
+    bound_words,
+    content_words,
+    denied_words,
+    extent_of,
+    relates_rows,
+    unexplained,
+)
 from .tables import Column, Table, cell_answers, evidence_of_row, head_keywords
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
 _NOUN_WORDS = 3  # behind "list all"
+_BETWEEN_NAMES = re.compile(r"[,;&]")
+_BESIDE_NAME = re.compile(r"\([^()]*\)")  # "Grace Okafor (chair)"
 
 
 def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the list of the things in the rows that a question selects; empty if it asks for no list, or selects no rows for sure."""
-    operations, properties, text = question.language.operations, question.language.properties, question.in_full
-    is_other = operations.order(text) or operations.counting.search(text) or operations.differing.search(text)
-    if is_other or operations.offers(text) or relates_rows(question) or question.expected.kind == "yesno":
+    operations, text = question.language.operations, question.in_full
+    asks_for_several = _asks_for_list(question, tables)
+    if asks_for_several is None:
         return []
-    asking = operations.listing.match(text)
-    times = question.language.times
-    asks_for_several = bool(asking or operations.several.search(text))
-    if any(read.is_of_document for read in question.evidences):
-        # "which contract ended in 2024?", "who works in Technics?" may have several answers; of Wikipedia's tables most have one
-        is_narrowed = bool(bound_words(question)) or times.time(text) is not None or times.seasons(text) is not None
-        asks_for_several = asks_for_several or is_narrowed
-    elif not asks_for_several:
-        return []
-    if not asks_for_several and question.expected.kind != "person":
-        return []
-    behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
-    nouns = head_keywords(question) | properties.keyword_set(behind)
-    words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
-    several = [table for table in tables if len(table.rows) > 1]
-    things = head_keywords(question) & properties.keyword_set(operations.head(text).split()[:1])
-    # a row may have the noun in another sense: "which currencies have Peso in their name?"
-    found = best_explained("list", question, several, words) or best_explained(
-        "list", question, several, words - things
-    )
-    for table, selected in found:
+    words, nouns = _words_and_nouns(question)
+    for table, selected in _selections(question, tables, words):
         if not selected.rows or not selected.used:
             continue
-        if not asks_for_several and (len(selected.rows) == 1 or not _are_named(table, selected)):
+        if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)
-        cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
-        named = {row: _entity_in(cell, question) for row, cell in cells.items() if cell["text"]}
-        distinct = {fold(entity["label"]): (row, entity) for row, entity in reversed(named.items())}
-        if len(distinct) > 1 and operations.sole.intersection(fold(text).split()):
+        members = [] if column is None else _members(question, table, selected, column)
+        if not members or (len(members) > 1 and operations.sole.intersection(fold(text).split())):
             continue
-        if distinct:
-            listed = [*reversed(distinct.values())]
-            members = tuple((entity, evidence_of_row(table, row, question)) for row, entity in listed[:_MOST_MEMBERS])
-            places = table.evidence_places([row for row, _ in listed])
-            return [Computed(listed[0][1], "list", places, members=members, extent=extent_of(table, selected))]
+        cited = tuple((entity, evidence_of_row(table, row, question)) for row, entity in members[:_MOST_MEMBERS])
+        places = table.evidence_places([row for row, _ in members])
+        return [Computed(members[0][1], "list", places, members=cited, extent=extent_of(table, selected))]
     return []
 
 
-def _entity_in(cell: Cell, question: Question) -> Entity:
-    return next(iter(cell_answers(cell, question) or cell["entities"]), Entity(id=cell["text"], label=cell["text"]))
+def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
+    """Return True if a question asks for several things, False if it may, None if it asks for something else."""
+    operations, times, text = question.language.operations, question.language.times, question.in_full
+    others = operations.order(text), operations.counting.search(text), operations.differing.search(text)
+    if any(others) or operations.summing.match(text) or operations.offers(text) or relates_rows(question):
+        return None
+    asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
+    is_relative = asks_when and not operations.relating.isdisjoint(fold(text).split())  # "the date after 3 May"
+    if question.expected.kind == "yesno" or (is_relative and not bound_words(question)):
+        return None
+    if operations.listing.match(text) or operations.several.search(text):
+        return True
+    if not any(read.is_of_document for read in question.evidences):
+        return None
+    # "which contract ended in 2024?" may have several answers; of Wikipedia's tables most have one
+    if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
+        return True
+    if any(any(denied_words(question, table)) for table in tables):  # "who is not vaccinated?", "unpaid invoices"
+        return True
+    return False if asks_when or question.expected.kind == "person" else None
+
+
+def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keywords of a question beside "list all", and those that name what it asks for."""
+    properties, text = question.language.properties, question.in_full
+    asking = question.language.operations.listing.match(text)
+    words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
+    behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
+    nouns = head_keywords(question) | properties.keyword_set(behind)
+    if not nouns and question.language.answer_types.is_request(text):  # "unpaid invoices"
+        nouns = content_words(question)
+    return words, nouns
+
+
+def _selections(question: Question, tables: Sequence[Table], words: frozenset[str]) -> list[tuple[Table, Selected]]:
+    """Return the tables with the rows that a question selects, the best first."""
+    properties, operations = question.language.properties, question.language.operations
+    several = [table for table in tables if len(table.rows) > 1]
+    noun = head_keywords(question) & properties.keyword_set(operations.head(question.in_full).split()[:1])
+    # of a table that is called so the noun selects no rows: "which servers" of the file "servers"
+    called = [table for table in several if noun and noun <= _names(table, question)]
+    found = best_explained("list", question, called, words - noun)
+    return found + best_explained("list", question, [table for table in several if table not in called], words)
+
+
+def _is_surely_several(question: Question, table: Table, selected: Selected, words: frozenset[str]) -> bool:
+    """Return True if each of several rows is named by a question and nothing but a verb is left of it: "who works in Technics?"."""
+    verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
+    is_explained = not unexplained(question, table, words, selected.used) - verbs
+    return len(selected.rows) > 1 and is_explained and _are_named(table, selected)
+
+
+def _members(question: Question, table: Table, selected: Selected, column: Column) -> list[tuple[int, Entity]]:
+    """Return the different things in a column of the selected rows, each with its first row."""
+    cells = {row: cell for row in selected.rows if (cell := column.cells[row]) is not None and cell["text"]}
+    if table.pairs and column is not table.name_column:
+        things = [(row, entity) for row, cell in cells.items() for entity in _people_in(cell)]
+    else:
+        things = [(row, _entity_in(cell, question, not column.order)) for row, cell in cells.items()]
+    distinct: dict[str, tuple[int, Entity]] = {}
+    for row, entity in things:
+        distinct.setdefault(fold(entity["label"]), (row, entity))
+    return [*distinct.values()]
+
+
+def _entity_in(cell: Cell, question: Question, is_name: bool) -> Entity:
+    text = Entity(id=cell["text"], label=cell["text"])
+    if is_name and question.expected.kind in ("date", "number"):  # "2024-007" is no year
+        return text
+    return next(iter(cell_answers(cell, question) or cell["entities"]), text)
+
+
+def _people_in(cell: Cell) -> list[Entity]:
+    """Return the names of a cell with a list of them: of "Ines Albrecht, Grace Okafor (chair)" both."""
+    names = (_BESIDE_NAME.sub("", name).strip() for name in _BETWEEN_NAMES.split(cell["text"]))
+    return [Entity(id=name, label=name) for name in names if name]
 
 
 def _listed_column(question: Question, table: Table, selected: Selected, nouns: AbstractSet[str]) -> Column | None:
     """Return the column of the things that a question asks for: that of "which NOUN", people for "who", or the names of the rows."""
     if table.pairs:  # of documents
-        return table.name_column
+        return _column_of_people(question, table, selected) or table.name_column
     keywords, types = question.language.properties.keywords, question.language.answer_types
-    columns = []
+    columns, equal = [], []
     for column in table.columns:
         texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
         if len({*texts}) > 1 or not all(keywords(text) & selected.used for text in texts):
             columns.append(column)
+        elif len(texts) > 1:
+            equal.append(column)
     words, kind = keywords(question.in_full), question.expected.kind
+    if kind == "person" and types.expected_type(question.in_full).kind != kind:
+        kind = "any"  # "what has Ines borrowed?"
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    if not headed and any(column.keywords & nouns for column in equal):
+        return None  # "what kinds of waste" of the rows with "organic waste"
     if headed:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
+    if types.expected_type(question.in_full).kind == "date" and table.dated:  # "When is paper collected?"
+        return table.dated_by(words)[0]
     if kind in ("date", "number"):
         return None
     if kind == "person":
-        headers = [column for column in columns if column.keywords and column.keywords <= words - selected.used]
+        asking = words - selected.used
+        asking |= {f"{word}{ending}" for word in asking for ending in question.language.operations.agents}
+        headers = [column for column in columns if column.keywords and column.keywords <= asking]
         people = [column for column in columns if types.expected_type(column.header).kind == kind]
         found = next((column for column in (*headers, *people) if not _has_digits(column)), None)
         if found is not None:
@@ -90,11 +163,24 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
     if named is None:
         return None
-    page = keywords(question.items.label(table.rows[0]["page"]) or "").union(*table.titles.values())
-    is_their_name = bool(nouns & (table.title_keywords | table.headers | page))
+    is_their_name = bool(nouns & _names(table, question))
     is_generic = fold(named.header) in question.language.operations.naming
     is_person = kind == "person" and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
+
+
+def _names(table: Table, question: Question) -> frozenset[str]:
+    """Return the keywords of the headers, the caption and the pages of a table."""
+    label = question.items.label(table.rows[0]["page"]) or ""
+    page = question.language.properties.keywords(label)
+    return page.union(table.headers, table.title_keywords, *table.titles.values())
+
+
+def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:
+    """Return the column of pairs that a question for people names: "Who was present on 12 March?" of "Present: Ines, Yusuf"."""
+    asking = content_words(question) - selected.used
+    named = [column for column in table.columns[1:] if column.keywords & asking and not _has_digits(column)]
+    return named[0] if question.expected.kind == "person" and len(named) == 1 else None
 
 
 def _has_digits(column: Column) -> bool:

@@ -24,6 +24,7 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
+from ..language.property_names import PropertyWords
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number, number_entity
@@ -36,6 +37,7 @@ from .intervals import by_intervals
 from .question import Question
 from .selections import (
     best_explained,
+    bound_words,
     content_words,
     extent_of,
     is_unexplained,
@@ -237,25 +239,39 @@ def _rows_and_measure(
 
 def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations, properties = question.language.operations, question.language.properties
-    is_sum = question.expected.kind in ("number", "any", "item") and operations.summing.intersection(
-        fold(question.in_full).split()
-    )
-    if not is_sum or operations.order(question.in_full):
+    text, counted = question.in_full, question.language.literals.counted
+    summing = " ".join(operations.summing.findall(text))
+    nouns = _counted_nouns(operations.summing.sub(" ", text), counted, properties)
+    if nouns and not nouns[0]:  # "how much did we pay"
+        nouns = None
+    # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
+    is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
+    if question.expected.kind not in ("number", "any", "item") or not (summing or is_of_several):
         return []
-    words = content_words(question) - properties.keyword_set(operations.summing | operations.adding)
-    nouns = _counted_nouns(question)
+    if operations.order(text) or operations.differing.search(text) or (bound_words(question) and not summing):
+        return []
+    spoken = content_words(question) - properties.keywords(summing)
+    words = spoken - properties.keyword_set(operations.adding)
     for table in tables:
-        measures = table.measures(with_measures(words, question)) or ([] if nouns else table.amounts)
-        if len(measures) != 1 or measures[0].is_timed or (nouns and not nouns[1] & measures[0].keywords):
+        measures = table.measures(with_measures(spoken, question)) or ([] if nouns else table.amounts)
+        if len(measures) != 1 or measures[0].is_timed:
             continue
-        selected = selected_rows(question, table, words - measures[0].keywords)
+        measure = measures[0]
+        page = properties.keywords(question.items.label(table.rows[0]["page"]) or "")
+        if nouns and not nouns[0] & (measure.keywords | table.title_keywords | page):
+            continue
+        selected = selected_rows(question, table, words - measure.keywords)
         if selected is None or len(selected.rows) < 2:
             continue
-        if is_unexplained("sum", question, table, words, selected.used):
+        # "How many hours did Ines drive?"
+        verb = frozenset[str]() if summing or not selected.used else properties.keywords(text.rsplit(maxsplit=1)[-1])
+        if is_unexplained("sum", question, table, words - verb, selected.used):
             continue
-        amounts = list(map(measures[0].amount, selected.rows))
+        if not summing and not (selected.used or any(map(str.isdigit, measure.keywords & words))):
+            continue  # "gas in 2024" is the sum of a column
+        amounts = list(map(measure.amount, selected.rows))
         if all(amount is not None for amount in amounts):
-            answer = _amount(math.fsum(filter(None, amounts)), measures[0])
+            answer = _amount(math.fsum(filter(None, amounts)), measure)
             places = table.evidence_places(selected.rows)
             return [Computed(answer, "sum", places, extent=extent_of(table, selected))]
     return []
@@ -263,16 +279,24 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
 
 def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations, properties = question.language.operations, question.language.properties
-    words, counted_nouns = properties.keywords(question.in_full), _counted_nouns(question)
+    words, counted_nouns = (
+        properties.keywords(question.in_full),
+        _counted_nouns(question.in_full, operations.counting, properties),
+    )
     if not counted_nouns or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     things, nouns = counted_nouns
+    things = (things or nouns) | properties.keyword_set(operations.counting.findall(question.in_full))
     if relates_rows(question):
         return []
     # else the amount is in a cell
     countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1]
-    for table, selected in best_explained("count", question, several, words - things):
+    found = best_explained("count", question, several, words - things)
+    # "How many dogs are there?" of cells with "dog"
+    named = [table for table in several if not things & (table.headers | table.title_keywords)]
+    found += [pair for pair in best_explained("count", question, named, words) if things & pair[1].used]
+    for table, selected in found:
         rows, used = selected.rows, selected.used
         if not used and not things & (table.headers | table.title_keywords):
             continue
@@ -289,14 +313,15 @@ def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
-def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
-    """Return the keywords of "how many" and the word behind, and of all words that may name what is counted; None if nothing is."""
-    many, properties = question.language.operations.counting.search(question.in_full), question.language.properties
+def _counted_nouns(
+    text: str, counting: re.Pattern[str], properties: PropertyWords
+) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return the keywords of the word behind "how many", and of all words that may name what is counted; None if nothing is."""
+    many = counting.search(text)
     if many is None:
         return None
-    behind = question.in_full[many.end() :].split()[:_MANY_WORDS]
-    nouns = properties.keyword_set(behind)
-    return (properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns
+    behind = text[many.end() :].split()[:_MANY_WORDS]
+    return properties.keyword_set(behind[:1]), properties.keyword_set(behind)
 
 
 def _amount(number: float, column: Column) -> Entity:
