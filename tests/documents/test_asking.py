@@ -1,5 +1,6 @@
 """Questions over a folder of files, from the command line, in a conversation and on the page."""
 
+import errno
 import io
 import json
 from contextlib import closing
@@ -12,6 +13,7 @@ from case_tables import cases, slow_but
 from convinse import Pipeline, ask, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
+from convinse.cli.output import program
 from convinse.dialogue.answered_turns import not_in_files
 from convinse.dialogue.examples import examples_of
 from convinse.documents.files import find_files
@@ -20,7 +22,7 @@ from convinse.documents.suggestions import suggested
 from convinse.records.literals import is_document_item
 from convinse.support.errors import ConfigError, DataError
 from drawn_pdf import locked_pdf, pdf_of
-from refusals import another_user, refused
+from refusals import refused
 from written import write
 
 MUSEUM = """# Harbour museum
@@ -115,8 +117,8 @@ def test_an_unchanged_folder_says_nothing(town, capsys):
         return capsys.readouterr().err.splitlines()
 
     first, vectors = lines()
-    assert first.startswith("reading documents: 3 of 3 files, ") and first.endswith(", 4 passages, 3 rows")
-    assert vectors.startswith("embedding passages: 7 of 7 passages")
+    assert first.startswith("reading documents: 3 of 3 files, ") and first.endswith(", 3 passages, 3 rows")
+    assert vectors.startswith("embedding passages: 6 of 6 passages")
     assert lines() == []
     write("town/library.txt", "The library is closed.")
     assert lines()[0].startswith("reading documents: 1 of 1 files, ")
@@ -126,20 +128,22 @@ def test_a_folder_is_asked_from_python(town):
     turn = ask("How long is the Aurelia?", over="town")
     assert answer(turn) == "six metres" and cited(turn)["file"] == "town/museum.md"
     with Pipeline("lexical.yml", over=[Path("town/tickets.csv"), "town/library.txt"]) as pipeline:
-        assert answer(pipeline.ask(["What does a Family ticket cost?"])["questions"][0]) == "20 euros"
+        assert answer(pipeline.ask(["What does a Family ticket cost?"])["questions"][0]).startswith("20")
         assert is_document_item(pipeline.resources.documents.items()[0])
     refused(DataError, lambda: ask("Who?", over="twon"), "twon: cannot be read", "did you mean 'town'?")
     refused(ConfigError, lambda: ask("Who?", over=[]), "over: it names no file")
 
 
-def test_a_folder_that_may_not_be_read_is_told(town):
-    write("town/closed/fees.txt", "The fee is 4 euros.")
-    Path("town/closed").chmod(0)
-    with another_user(Path()):
-        refused(DataError, lambda: find_files([Path("town/closed")]), "town/closed: cannot be read", "ask its owner")
-        refused(DataError, lambda: find_files([Path("town/closed/fees.txt")]), "ask its owner")
-        assert find_files([Path("town")])[1] == {"folders that cannot be opened": 1}
-    Path("town/closed").chmod(0o755)
+def test_a_folder_that_may_not_be_read_is_told(town, monkeypatch):
+    def refuse(path, *_):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    for name in ("iterdir", "open"):
+        monkeypatch.setattr(Path, name, refuse)
+    for path in (town, town / "museum.md"):
+        refused(
+            DataError, lambda path=path: find_files([path]), f"{path}: cannot be read", "ask its owner for the right"
+        )
 
 
 def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
@@ -323,7 +327,7 @@ def test_files_are_listed_and_what_is_left_out_is_said_in_one_line(town, capsys)
     ] in rows
     assert ["of kinds that are not read", "1"] in rows
     assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
-    expected = "3 files are read; not read: 1 that cannot be read, 1 of a kind that is not read (convinse files town lists them)"
+    expected = f"3 files are read; not read: 1 that cannot be read, 1 of a kind that is not read ({program()} files town lists them)"
     assert expected in capsys.readouterr().err.splitlines()
 
 
