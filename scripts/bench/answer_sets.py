@@ -1,4 +1,4 @@
-"""Sets of questions that answers are judged by and that nothing was chosen by: the third set, questions over files, written dialogues."""
+"""Sets of questions that answers are judged by and that nothing was chosen by: the third set, follow-ups, questions over files, written dialogues."""
 
 import json
 import re
@@ -78,6 +78,44 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
     return load_config("wikidata-27k.yml", **keys, ers_use_cache=False), [
         conversation for conversation in conversations if f"-{name}-" in conversation["conv_id"]
     ]
+
+
+# -- conversations whose later turns lean on what was said, over the embedded data -----------------------------------------
+
+_FOLLOWUP_COLUMNS = {
+    "choose: right": ("choose", "{}"), "of": ("choose_of", "{}"), "in full": ("choose_full", "{}"),
+    "judge: right": ("judge", "{}"), "of ": ("judge_of", "{}"), "in full ": ("judge_full", "{}"),
+}  # fmt: skip
+
+
+def followups(bench: Bench) -> Figures:
+    """Answer the conversations of followups.json as typed, with predicted answers of earlier turns, and each question in full alone.
+
+    Readings and thresholds may be chosen on the half `choose`; nothing is chosen on `judge`.
+    """
+    config = load_config("config.yml", ers_use_cache=False)
+    conversations = read_benchmark(Path(__file__).with_name("followups.json"), "convmix")
+    rows: defaultdict[str, Figures] = defaultdict(lambda: defaultdict(int))
+    for half in ("choose", "judge"):
+        chosen = [one for one in conversations if f"-{half}-" in one["conv_id"]][: bench.size.limit]
+        turns = [turn for conversation in chosen for turn in conversation["questions"]]
+        alone: list[Any] = [{"conv_id": turn["question_id"], "questions": [_in_full(turn)]} for turn in turns]
+        with Pipeline(config, use_gold_answers=False) as pipeline:
+            seconds, typed = timed(partial(pipeline.run, chosen))
+            sets = {half: typed, f"{half}_full": pipeline.run(alone)}
+        rows["seconds a turn"][half] = round(seconds / len(turns), 2)
+        for column, answered in sets.items():
+            for turn in (turn for conversation in answered for turn in conversation["questions"]):
+                later = ["turns after the first"] if not turn["question_id"].endswith("-0") else []
+                for row in ("all", *later, turn["kind"]):
+                    rows[row][column] += bool(turn.get("p_at_1"))
+                    rows[row][f"{half}_of"] += column == half
+    bench.compare("conversations whose later turns lean on what was said", ("kind",), _FOLLOWUP_COLUMNS, {(): rows})
+    return dict(rows)
+
+
+def _in_full(turn: Any) -> dict[str, Any]:
+    return {**turn, "turn": 0, "question": turn["completed"]}
 
 
 # -- questions over folders of files ------------------------------------------------------------------------------------
