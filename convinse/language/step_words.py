@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .answer_types import AnswerTypes
+from .operations import OperationWords
 from .word_lists import WordSet
 
 _TOKEN = re.compile(r"\w+(?:[-.]\w+)*(?:['’](?!s\b)\w+)*")
@@ -39,6 +40,7 @@ class StepWords:
     """Words of descriptions and ages; `steps.txt` explains the lists."""
 
     types: AnswerTypes
+    operations: OperationWords
     behind: WordSet
     clause: WordSet
     owning_clause: WordSet
@@ -55,15 +57,20 @@ class StepWords:
     aged: re.Pattern[str]
     identifying: re.Pattern[str]
 
-    def descriptions(self, text: str, names: Sequence[tuple[int, int]]) -> list[Description]:
+    def descriptions(
+        self, text: str, names: Sequence[tuple[int, int]], *, has_topic: bool = False
+    ) -> list[Description]:
         """Return the descriptions in a question that asks for more than their thing, the shortest first.
 
         Args:
             text: the question in full.
             names: start and end of the names in it.
+            has_topic: whether it is about something that it does not name: "the third film" is one of that.
         """
         tokens = list(self._tokens(text, names))
         found = [*self._owned(text, tokens), *self._related(text, tokens), *self._in_clauses(text, tokens)]
+        if has_topic:
+            found += self._numbered(text, tokens)
         asking = [
             part for part in found if "," not in text[part.start : part.end] and self._asks_more(text, tokens, part)
         ]
@@ -176,6 +183,21 @@ class StepWords:
             return tokens[-1].end
         return None if is_object or not names else names[0]
 
+    def _numbered(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
+        """Yield "the third film", "the last one"."""
+        words = self.types.words
+        for place in range(1, len(tokens) - 1):
+            noun = tokens[place + 1]
+            is_thing = noun.form in words.ones or (self._is_noun(noun) and noun.form not in self.types.person_nouns)
+            is_last = place + 2 == len(tokens) or tokens[place + 2].form not in self.behind
+            if (
+                tokens[place].form in self.operations.places
+                and tokens[place - 1].form in words.articles
+                and is_thing
+                and is_last
+            ):
+                yield self._description(text, tokens[place - 1].start, noun.end, noun.form)
+
     def _with_nouns(self, tokens: Sequence[_Token], name: int) -> int:
         """Return the end of a name with the nouns behind it: "the German national team"."""
         end = tokens[name].end
@@ -208,7 +230,7 @@ class StepWords:
         return tokens[-2].end if is_behind else None
 
     def _description(self, text: str, start: int, end: int, noun: str) -> Description:
-        is_person = noun in self.types.person_nouns | self.general
+        is_person = noun in (self.types.person_nouns | self.general) - self.types.words.ones
         return Description(start, end, f"{'Who' if is_person else 'What'} is {text[start:end]}?")
 
     def _asks_more(self, text: str, tokens: Sequence[_Token], part: Description) -> bool:
@@ -218,6 +240,8 @@ class StepWords:
         moment = self.moment.search(text, part.end)
         if moment:  # what was when says nothing of what is asked
             behind = [token for token in behind if token.start < moment.start()]
+        if any(token.form in self.operations.degrees for token in before):  # "how long is the second one"
+            return True
         if not behind and before and before[-1].form in self.types.existential:
             # "which Hollywood star was the partner of" asks for the thing itself, "what nationality is the woman who" does not
             nouns = [token.form for token in before[:-1] if self._says(token)]
