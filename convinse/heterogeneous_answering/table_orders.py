@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..language.operations import AskedOrder
+from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_item
 from .candidates import Computed
@@ -65,8 +66,8 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
 
 
 def _following(order: AskedOrder, question: Question) -> list[Computed]:
-    """Return the thing that follows the one that a question is about, for the second of its kind: "the second film"."""
-    if order.by or order.highest or order.place != _SECOND:
+    """Return the thing that a question is about for the first of its kind, and the one that follows it for the second: "the second film"."""
+    if order.by or order.highest or order.place > _SECOND:
         return []
     words, types = question.language.properties, question.language.answer_types
     nouns = noun_keywords(order.noun, question)
@@ -83,6 +84,7 @@ def _following(order: AskedOrder, question: Question) -> list[Computed]:
         is_first = all(fact.predicate["id"] != _FOLLOWS for _, fact in about)
         if is_first and len(following) == 1 and content_words(question) <= explained | words.keywords(thing["label"]):
             (place, entity), *_ = following
+            entity = entity if order.place == _SECOND else thing
             return [Computed(entity, "order", (place,), rivals=frozenset((place,)))]
     return []
 
@@ -203,16 +205,17 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
             matched.add(word)
     asking = words.keywords(question.in_full) - nouns
     kind, types = question.expected.kind, question.language.answer_types
-    naming = words.keyword_set(question.language.operations.naming)
-    asks_for_cell = bool(asking & headers - naming) or kind not in ("any", "item")
-    is_named = name_column.order is None and bool(name_column.keywords & (nouns | naming))
+    for_names = words.keyword_set(question.language.operations.naming)
+    asks_for_cell = bool(asking & headers - for_names) or kind not in ("any", "item")
+    is_named = name_column.order is None and bool(name_column.keywords & (nouns | for_names))
     if kind == "item":  # "what's the title of their last album" asks for no other cell
         is_name = bool(table.pairs or expected & nouns or (is_named and not asks_for_cell))
     else:
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     said = words.keywords(question.in_full) & frozenset(order.noun)
-    is_of_kind = bool(nouns & (name_column.keywords | table.title_keywords)) and all(
+    is_phrase = len(order.noun) > 1 and table.title_keywords.issuperset(order.noun)  # "World Cup finals"
+    is_of_kind = (is_phrase or bool(nouns & (name_column.keywords | _head(table, question)))) and all(
         word in headers or types.names_class(word) for word in said
     )
     is_series = is_of_kind and (is_named or asks_for_cell) and _is_series(table, rest - headers - matched, question)
@@ -233,6 +236,13 @@ def _is_series(table: Table, unexplained: frozenset[str], question: Question) ->
         return False
     is_partial = words.keyword_set(operations.partial) & table.title_keywords
     return is_of_topic and not is_partial and not names & said and len(said) <= _UNEXPLAINED_OF_SERIES
+
+
+def _head(table: Table, question: Question) -> frozenset[str]:
+    """Return the keyword of the noun of a table's title: novel for "Harry Potter novels (British editions)"."""
+    title = (table.rows[0]["caption"] or table.rows[0]["section"]).partition("(")[0].split()
+    end = next((place for place, word in enumerate(title) if fold(word) in question.language.words.common), len(title))
+    return question.language.properties.keyword_set(title[:end][-1:])
 
 
 def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from .answer_types import AnswerTypes
@@ -18,6 +19,8 @@ _ASKED_NOUN = re.compile(
     r"(?i)\b(?:which|what|whose|how many) $"
 )  # before the noun that is asked for: "which book of Atwood"
 _PARTICIPLE = re.compile(r"\w+(?:ed|en|wn|de|ung)$")  # "directed", "written", "known", "made", "sung"
+
+_VERB = re.compile(r"[a-z]{3,}ed")
 
 
 class Description(NamedTuple):
@@ -76,6 +79,15 @@ class StepWords:
         ]
         asking = [part for part in asking if not _ASKED_NOUN.search(text, 0, part.start)]
         return sorted(asking, key=lambda part: part.end - part.start)
+
+    def is_verb(self, text: str, start: int, end: int) -> bool:
+        """Return True for a word with the ending of one behind "who" or "had", which is no name: "who had recommended her"."""
+        before = text[:start].lower().split()[-1:]
+        return _VERB.fullmatch(text, start, end) is not None and not self._verbs_behind.isdisjoint(before)
+
+    @cached_property
+    def _verbs_behind(self) -> WordSet:
+        return self.types.existential | self.types.opening_words | self.clause
 
     def _tokens(self, text: str, names: Sequence[tuple[int, int]]) -> Iterator[_Token]:
         place = 0

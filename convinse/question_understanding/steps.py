@@ -15,6 +15,7 @@ from ..records.literals import is_item
 
 _MOST = 2  # descriptions of things in a question
 _TOPIC = re.compile(r" (\([^()]*\))[?]?$")  # behind a question in full, and part of the description in it
+_SENTENCE = re.compile(r"(?<=[a-z]{3}[.!?]) ")  # behind one; "Mr. Robot" goes on
 _YEAR = re.compile(r"\b\d{3,4}\b")
 
 
@@ -38,16 +39,18 @@ def steps_of(
     behind = f" {topic[1]}?" if topic else "?"
     text = text[: topic.start()] if topic else text
     names = [span for span in names if span[1] <= len(text)]
+    begin = max((match.end() for match in _SENTENCE.finditer(text)), default=0)  # what is told before asks for nothing
     return [
         {"text": text[part.start : part.end], "question": part.question.rstrip("?") + behind}
         for part in language.steps.descriptions(text, names, has_topic=topic is not None)[:_MOST]
+        if part.start >= begin
     ]
 
 
 def _unlinked(text: str, names: Sequence[tuple[int, int]], language: Language) -> list[tuple[int, int]]:
     """Return the places of names that link to no item: with capitals, or of words that texts do not write in lower case."""
     places = [(text.find(name), text.find(name) + len(name)) for name in written_names(text, language)]
-    places += small_names(text, language)
+    places += [span for span in small_names(text, language) if not language.steps.is_verb(text, *span)]
     return [
         (start, end)
         for start, end in places

@@ -67,3 +67,23 @@ def test_an_age_may_be_that_of_somebody_described(world_kb, text, question):
 )
 def test_no_age_is_computed(world_kb, text):
     assert not any("use" in step for step in steps(text, world_kb, []))
+
+
+def test_what_is_told_before_a_question_has_no_step(world_kb):
+    assert steps("Titanic's director was tired. who did he marry", world_kb) == []
+    (step,) = steps("it was long. where was Titanic's director born", world_kb)
+    assert step["question"] == "Who is Titanic's director?"
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("who had recommended Titanic's director", "Who is Titanic's director?"),
+        ("who mentored the director of Titanic", "Who is the director of Titanic?"),
+        ("who befriended the man who wrote Titanic", "Who wrote Titanic?"),
+        ("who is ed gein", None),
+        ("who was mohammed", None),
+    ],
+)
+def test_a_verb_that_no_list_has_is_no_name(world_kb, text, inner):
+    assert [step["question"] for step in steps(text, world_kb)] == ([inner] if inner else [])
