@@ -28,6 +28,7 @@ _REPLACED = (
     "representation", "structured_representation", "resolved_question", "question_entities", "top_evidences", "abstained", "extent",
 )  # fmt: skip
 _WORDS_OF_A_DAY = 3
+_MOST_DATES = 3  # answers among which a day in the year of the best one is looked for
 _NO_DATE: Entity = {"id": "", "label": ""}
 _TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
@@ -146,8 +147,20 @@ def _note(step: Step, part: Turn) -> None:
     if part["pred_answers"] and "abstained" not in part:
         best = part["pred_answers"][0]
         step["answer"], step["score"] = best["answer"], best["score"]
+        if "use" in step and is_date(best["answer"]["id"]):
+            step["answer"] = _most_precise(best["answer"], part["pred_answers"])
         if best.get("evidences"):
             step["evidence"] = part["top_evidences"][best["evidences"][0]]["evidence_text"]
+
+
+def _most_precise(date: Entity, answers: Sequence[RankedAnswer]) -> Entity:
+    """Return the first of the next answers that is a day in a year or month that is the best one; else that."""
+    for ranked in answers[1:_MOST_DATES]:
+        day = ranked["answer"]
+        words = day["label"].split()
+        if is_date(day["id"]) and len(words) == _WORDS_OF_A_DAY and {*date["label"].split()} < {*words}:
+            return day
+    return date
 
 
 def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords) -> None:

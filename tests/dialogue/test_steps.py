@@ -145,3 +145,26 @@ def test_a_probable_answer_takes_a_step_if_the_thing_inside_is_of_its_kind():
     world = {step["question"]: [("DiCaprio", 0.9)], "who recommended DiCaprio": [("Cameron", 0.7)]}
     turn, questions = taken(turn, world)
     assert questions == list(world) and turn["pred_answers"][0]["answer"]["label"] == "Cameron"
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        ([date("1997-01-01", "1997"), date("1997-12-19", "19 December 1997")], "43"),
+        ([date("1997-01-01", "1997"), date("1998-12-19", "19 December 1998")], "43"),
+        ([date("1997-12-19", "19 December 1997"), date("1997-02-01", "1 February 1997")], "43"),
+        ([date("1997-01-01", "1997"), date("1997-02-01", "1 February 1997")], "42"),
+    ],
+)
+def test_a_day_in_the_year_of_the_best_answer_makes_an_age_exact(dates, expected):
+    then = {"text": "it came out", "question": "When did it come out?", "use": "then"}
+    turn = answered("how old was James Cameron when it came out", steps=[{**BIRTH}, then])
+    scores = [0.6, 0.1]
+    turn, _ = taken(
+        turn,
+        {
+            BIRTH["question"]: [(date("1954-08-16", "16 August 1954"), 0.9)],
+            then["question"]: list(zip(dates, scores, strict=True)),
+        },
+    )
+    assert turn["pred_answers"][0]["answer"]["id"] == expected
