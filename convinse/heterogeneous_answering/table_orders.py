@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..language.operations import AskedOrder
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.literals import is_item
+from ..records.literals import is_document_item, is_item
 from .candidates import Computed
 from .question import Question
 from .selections import content_words
@@ -226,9 +226,11 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
 def _is_series(table: Table, unexplained: frozenset[str], question: Question) -> bool:
     """Return True if a table has all things of a kind of what a question is about, which asks for nothing else."""
     words, operations = question.language.properties, question.language.operations
+    page = table.rows[0]["page"]
+    if is_document_item(page):  # what is computed from documents counts anyhow
+        return False
     about = {entity["id"]: words.keywords(entity["label"]) for entity in question.about}
-    page = about.pop(table.rows[0]["page"], None)
-    is_of_topic = page is not None or any(name and name <= table.title_keywords for name in about.values())
+    is_of_topic = about.pop(page, None) is not None or any(name and name <= table.title_keywords for name in about.values())
     names = frozenset().union(*about.values(), *map(words.keywords, question.unlinked))
     said = unexplained - words.keyword_set(operations.naming)
     degrees = words.keyword_set([*operations.degrees, *operations.lower_degrees])
@@ -247,12 +249,8 @@ def _head(table: Table, question: Question) -> frozenset[str]:
 
 def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bool:
     """Return True if the thing that a question is about is of the kind of a table's things, which came later: "Later films"."""
-    words, operations, types = (
-        question.language.properties,
-        question.language.operations,
-        question.language.answer_types,
-    )
-    if not words.keyword_set(operations.continuing) & table.title_keywords:
+    words, types = question.language.properties, question.language.answer_types
+    if not words.keyword_set(question.language.operations.continuing) & table.title_keywords:
         return False
     page = table.rows[0]["page"]
     heads = words.keyword_set(types.heads(question.items.types(page)))
