@@ -214,10 +214,15 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     said = words.keywords(question.in_full) & frozenset(order.noun)
-    is_phrase = len(order.noun) > 1 and table.title_keywords.issuperset(order.noun)  # "World Cup finals"
-    is_of_kind = (is_phrase or bool(nouns & (name_column.keywords | _head(table, question)))) and all(
-        word in headers or types.names_class(word) for word in said
-    )
+    title = _title(table, question)
+    is_titled = bool(nouns & title.head) or (len(order.noun) > 1 and title.words.issuperset(order.noun))
+    is_of_kind = is_titled or bool(nouns & name_column.keywords)
+    is_of_kind = is_of_kind and all(word in headers or types.names_class(word) for word in said)
+    types_of_page = question.items.types(table.rows[0]["page"])
+    if types.entity_kind(table.rows[0]["page"], types_of_page) in ("person", "group"):
+        # they made more than "Novels as Richard Bachman", "Duets"
+        is_meant = not title.limits.isdisjoint(words.keywords(question.in_full) | page)
+        is_of_kind = is_of_kind and is_titled and (is_meant or not title.limits)
     is_series = is_of_kind and (is_named or asks_for_cell) and _is_series(table, rest - headers - matched, question)
     skipped = int(is_series and not order.highest and _comes_before(table, nouns, question))
     return _Listing(score, table, rows, measures, name_column, is_name, asking, is_series, skipped)
@@ -230,21 +235,35 @@ def _is_series(table: Table, unexplained: frozenset[str], question: Question) ->
     if is_document_item(page):  # what is computed from documents counts anyhow
         return False
     about = {entity["id"]: words.keywords(entity["label"]) for entity in question.about}
-    is_of_topic = about.pop(page, None) is not None or any(name and name <= table.title_keywords for name in about.values())
+    is_of_topic = about.pop(page, None) is not None or any(
+        name and name <= table.title_keywords for name in about.values()
+    )
     names = frozenset().union(*about.values(), *map(words.keywords, question.unlinked))
     said = unexplained - words.keyword_set(operations.naming)
     degrees = words.keyword_set([*operations.degrees, *operations.lower_degrees])
     if words.keywords(question.in_full) & degrees - table.headers:  # "how long is the third one"
         return False
-    is_partial = words.keyword_set(operations.partial) & table.title_keywords
+    title = table.rows[0]["caption"] or table.rows[0]["section"]
+    is_partial = not operations.partial.isdisjoint(fold(title).split())
     return is_of_topic and not is_partial and not names & said and len(said) <= _UNEXPLAINED_OF_SERIES
 
 
-def _head(table: Table, question: Question) -> frozenset[str]:
-    """Return the keyword of the noun of a table's title: novel for "Harry Potter novels (British editions)"."""
+class _Title(NamedTuple):
+    """The keywords of a table's title: of its noun (`head`), of what limits that, and of all."""
+
+    head: frozenset[str]
+    limits: frozenset[str]
+    words: frozenset[str]
+
+
+def _title(table: Table, question: Question) -> _Title:
+    """Return the title of a table: "Harry Potter novels (British editions)" has the head novels, limited by Harry Potter."""
+    language = question.language
     title = (table.rows[0]["caption"] or table.rows[0]["section"]).partition("(")[0].split()
-    end = next((place for place, word in enumerate(title) if fold(word) in question.language.words.common), len(title))
-    return question.language.properties.keyword_set(title[:end][-1:])
+    end = next((place for place, word in enumerate(title) if fold(word) in language.words.common), len(title))
+    names = (word for word in title[: max(0, end - 1)] if not language.common.has(fold(word)))
+    keywords = language.properties.keyword_set
+    return _Title(keywords(title[max(0, end - 1) : end]), keywords([*names, *title[end:]]), table.title_keywords)
 
 
 def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bool:
