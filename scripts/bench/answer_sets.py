@@ -22,7 +22,7 @@ from convinse.language.text import fold
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import SOURCES
-from convinse.scoring.convqa import evaluate
+from convinse.scoring.convqa import evaluate, is_answer
 from convinse.scoring.extractive import normalize
 from recipes.built_sources import INTRODUCTIONS, SAVED, build_sources
 
@@ -89,33 +89,27 @@ _FOLLOWUP_COLUMNS = {
 
 
 def followups(bench: Bench) -> Figures:
-    """Answer the conversations of followups.json as typed, with predicted answers of earlier turns, and each question in full alone.
+    """Ask the conversations of followups.json as typed, as a person would, and each question in full alone.
 
     Readings and thresholds may be chosen on the half `choose`; nothing is chosen on `judge`.
     """
-    config = load_config("config.yml", ers_use_cache=False)
     conversations = read_benchmark(Path(__file__).with_name("followups.json"), "convmix")
     rows: defaultdict[str, Figures] = defaultdict(lambda: defaultdict(int))
-    for half in ("choose", "judge"):
-        chosen = [one for one in conversations if f"-{half}-" in one["conv_id"]][: bench.size.limit]
-        turns = [turn for conversation in chosen for turn in conversation["questions"]]
-        alone: list[Any] = [{"conv_id": turn["question_id"], "questions": [_in_full(turn)]} for turn in turns]
-        with Pipeline(config, use_gold_answers=False) as pipeline:
-            seconds, typed = timed(partial(pipeline.run, chosen))
-            sets = {half: typed, f"{half}_full": pipeline.run(alone)}
-        rows["seconds a turn"][half] = round(seconds / len(turns), 2)
-        for column, answered in sets.items():
-            for turn in (turn for conversation in answered for turn in conversation["questions"]):
-                later = ["turns after the first"] if not turn["question_id"].endswith("-0") else []
-                for row in ("all", *later, turn["kind"]):
-                    rows[row][column] += bool(turn.get("p_at_1"))
-                    rows[row][f"{half}_of"] += column == half
+    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline:
+        for half in ("choose", "judge"):
+            chosen = [one["questions"] for one in conversations if f"-{half}-" in one["conv_id"]][: bench.size.limit]
+            alone: list[Any] = [[{**turn, "question": turn["completed"]}] for turns in chosen for turn in turns]  # type: ignore[typeddict-item]
+            for column, asked in ((half, chosen), (f"{half}_full", alone)):
+                for turns in asked:
+                    session = pipeline.session(SOURCES)
+                    for turn in turns:
+                        answers = session.ask(turn["question"])["pred_answers"]
+                        later = ["turns after the first"] if turn["turn"] else []
+                        for row in ("all", *later, turn["kind"]):
+                            rows[row][column] += bool(answers) and is_answer(answers[0]["answer"], turn["answers"])
+                            rows[row][f"{half}_of"] += column == half
     bench.compare("conversations whose later turns lean on what was said", ("kind",), _FOLLOWUP_COLUMNS, {(): rows})
     return dict(rows)
-
-
-def _in_full(turn: Any) -> dict[str, Any]:
-    return {**turn, "turn": 0, "question": turn["completed"]}
 
 
 # -- questions over folders of files ------------------------------------------------------------------------------------
