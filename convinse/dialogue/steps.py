@@ -28,6 +28,7 @@ _REPLACED = (
     "representation", "structured_representation", "resolved_question", "question_entities", "top_evidences", "abstained", "extent",
 )  # fmt: skip
 _WORDS_OF_A_DAY = 3
+_MOST_DATES = 3  # answers among which a day in the year of the best one is looked for
 _NO_DATE: Entity = {"id": "", "label": ""}
 _TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
@@ -65,7 +66,7 @@ def take_steps(
     """
     stepping = [turn for turn in turns if turn.get("steps")]
     for turn in stepping:
-        if _is_settled(turn):
+        if _is_settled(turn, words):
             del turn["steps"]
     stepping = [turn for turn in stepping if "steps" in turn]
     inner = [_inner(turn, step) for turn in stepping for step in turn["steps"] if step["question"]]
@@ -95,10 +96,17 @@ def take_steps(
         add_answer_metrics(turn)
 
 
-def _is_settled(turn: Turn) -> bool:
-    """Return True if an answer is too probable to be changed by a step; that to a question for an age never is."""
-    is_age = any("use" in step for step in turn["steps"])
-    return not is_age and bool(turn["pred_answers"]) and turn["pred_answers"][0]["score"] >= _SETTLED
+def _is_settled(turn: Turn, words: StepWords) -> bool:
+    """Return True if an answer is too probable to be changed by a step.
+
+    The answer to a question for an age never is, nor that to one whose inner thing is of the kind that it asks for: "Who recommended
+    the actor who ...?".
+    """
+    expected = words.types.expected_type(turn.get("resolved_question", turn["question"])).kind
+    kinds = {words.types.expected_type(step["question"]).kind for step in turn["steps"]} - {"any"}
+    if expected in kinds or any("use" in step for step in turn["steps"]):
+        return False
+    return bool(turn["pred_answers"]) and turn["pred_answers"][0]["score"] >= _SETTLED
 
 
 def _inner(turn: Turn, step: Step) -> Turn:
@@ -139,8 +147,20 @@ def _note(step: Step, part: Turn) -> None:
     if part["pred_answers"] and "abstained" not in part:
         best = part["pred_answers"][0]
         step["answer"], step["score"] = best["answer"], best["score"]
+        if "use" in step and is_date(best["answer"]["id"]):
+            step["answer"] = _most_precise(best["answer"], part["pred_answers"])
         if best.get("evidences"):
             step["evidence"] = part["top_evidences"][best["evidences"][0]]["evidence_text"]
+
+
+def _most_precise(date: Entity, answers: Sequence[RankedAnswer]) -> Entity:
+    """Return the first of the next answers that is a day in a year or month that is the best one; else that."""
+    for ranked in answers[1:_MOST_DATES]:
+        day = ranked["answer"]
+        words = day["label"].split()
+        if is_date(day["id"]) and len(words) == _WORDS_OF_A_DAY and {*date["label"].split()} < {*words}:
+            return day
+    return date
 
 
 def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords) -> None:
@@ -212,6 +232,8 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
     taken = [*steps, *(step for follower in followers for step in follower.turn.get("steps", ()))]
     bridges = {step["answer"]["id"] for step in taken if step.get("score", 0.0) >= _SURE}
     direct = [ranked for ranked in turn["pred_answers"] if ranked["answer"]["id"] not in bridges]
+    for follower in followers:
+        _leave_out(turn, follower)
     best = max(followers, key=lambda follower: follower.score, default=None)
     if best is None or (direct and direct[0]["score"] > best.score):
         turn["pred_answers"] = [{**ranked, "rank": rank} for rank, ranked in enumerate(direct, 1)]
@@ -235,3 +257,20 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
         turn.setdefault("abstained", {"reason": DO_NOT_SAY})
     best.step["answer"], best.step["score"] = best.through["answer"], share
     turn["steps"] = [best.step, *best.turn.get("steps", ())]
+
+
+def _leave_out(turn: Turn, follower: _Follower) -> None:
+    """Leave out the answers that a description names: "Titanic" for "Which film did Titanic's director make before?"."""
+    described = {
+        meaning["item"]["id"]
+        for meaning in _meanings(turn)
+        if meaning["name"] in follower.step["text"] and meaning["name"] not in follower.turn["question"]
+    }
+    answers = follower.turn["pred_answers"]
+    left = [ranked for ranked in answers if ranked["answer"]["id"] not in described]
+    if left and len(left) < len(answers):
+        rest = 1 - sum(ranked["score"] for ranked in answers if ranked["answer"]["id"] in described)
+        follower.turn["pred_answers"] = [
+            {**ranked, "score": round(ranked["score"] / max(rest, ranked["score"]), 6), "rank": rank}
+            for rank, ranked in enumerate(left, 1)
+        ]

@@ -156,8 +156,10 @@ class _Measurement:
         if not roles:
             covered = max((self._covered(place, words) for place in places), default=0.0)
         # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives;
-        # of the values of a property at a time that a question names, the one that held then is the answer
-        is_only = self._is_timed and bool(candidate.computed and candidate.computed.rivals)
+        # of the values of a property at a time that a question names, the one that held then is the answer; likewise the row of a series
+        is_only = bool(candidate.computed and candidate.computed.rivals) and (
+            self._is_timed or (candidate.computed is not None and candidate.computed.operation == "order")
+        )
         computed = float(is_only or self._is_computed_from_document(candidate))
         is_whole = is_only or bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences

@@ -1,4 +1,4 @@
-"""Sets of questions that answers are judged by and that nothing was chosen by: the third set, questions over files, written dialogues."""
+"""Sets of questions that answers are judged by and that nothing was chosen by: the third set, follow-ups, questions over files, written dialogues."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from convinse.language.text import fold
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import SOURCES
-from convinse.scoring.convqa import evaluate
+from convinse.scoring.convqa import evaluate, is_answer
 from convinse.scoring.extractive import normalize
 from recipes.built_sources import INTRODUCTIONS, SAVED, build_sources
 
@@ -78,6 +78,38 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
     return load_config("wikidata-27k.yml", **keys, ers_use_cache=False), [
         conversation for conversation in conversations if f"-{name}-" in conversation["conv_id"]
     ]
+
+
+# -- conversations whose later turns lean on what was said, over the embedded data -----------------------------------------
+
+_FOLLOWUP_COLUMNS = {
+    "choose: right": ("choose", "{}"), "of": ("choose_of", "{}"), "in full": ("choose_full", "{}"),
+    "judge: right": ("judge", "{}"), "of ": ("judge_of", "{}"), "in full ": ("judge_full", "{}"),
+}  # fmt: skip
+
+
+def followups(bench: Bench) -> Figures:
+    """Ask the conversations of followups.json as typed, as a person would, and each question in full alone.
+
+    Readings and thresholds may be chosen on the half `choose`; nothing is chosen on `judge`.
+    """
+    conversations = read_benchmark(Path(__file__).with_name("followups.json"), "convmix")
+    rows: defaultdict[str, Figures] = defaultdict(lambda: defaultdict(int))
+    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline:
+        for half in ("choose", "judge"):
+            chosen = [one["questions"] for one in conversations if f"-{half}-" in one["conv_id"]][: bench.size.limit]
+            alone: list[Any] = [[{**turn, "question": turn["completed"]}] for turns in chosen for turn in turns]  # type: ignore[typeddict-item]
+            for column, asked in ((half, chosen), (f"{half}_full", alone)):
+                for turns in asked:
+                    session = pipeline.session(SOURCES)
+                    for turn in turns:
+                        answers = session.ask(turn["question"])["pred_answers"]
+                        later = ["turns after the first"] if turn["turn"] else []
+                        for row in ("all", *later, turn["kind"]):
+                            rows[row][column] += bool(answers) and is_answer(answers[0]["answer"], turn["answers"])
+                            rows[row][f"{half}_of"] += column == half
+    bench.compare("conversations whose later turns lean on what was said", ("kind",), _FOLLOWUP_COLUMNS, {(): rows})
+    return dict(rows)
 
 
 # -- questions over folders of files ------------------------------------------------------------------------------------

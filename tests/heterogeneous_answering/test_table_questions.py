@@ -64,12 +64,14 @@ def test_an_order_gives_the_answer(resources, evidences, case):
     found = evidences(items)
     results = [
         computed_order
-        for computed_order in computed(resources, case["question"], found, items)
+        for computed_order in computed(resources, case["question"], found, case.get("about", items))
         if computed_order.operation == "order"
     ]
     labels = [result.entity["label"] for result in results]
     assert case["answer"] in labels if case["answer"] else labels == []
     assert all(place < len(found) for result in results for place in result.places)
+    if "series" in case:
+        assert all(bool(result.rivals) == case["series"] for result in results)
 
 
 @each_case("values")
