@@ -32,18 +32,10 @@ from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .candidates import Computed
 from .comparisons import chosen_by_value
+from .counts import counted, counted_nouns
 from .intervals import by_intervals
 from .question import Question
-from .selections import (
-    best_explained,
-    content_words,
-    extent_of,
-    is_unexplained,
-    relates_rows,
-    selected_rows,
-    unexplained,
-    with_measures,
-)
+from .selections import content_words, extent_of, is_unexplained, selected_rows, unexplained, with_measures
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
@@ -51,7 +43,6 @@ from .tables import Column, Table, cell_answers, head_keywords
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _WEB = re.compile(r"https?://|www\.|mailto:")
-_MANY_WORDS = 3  # behind "how many"
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -243,10 +234,10 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if not is_sum or operations.order(question.in_full):
         return []
     words = content_words(question) - properties.keyword_set(operations.summing | operations.adding)
-    nouns = _counted_nouns(question)
+    nouns = counted_nouns(question)
     for table in tables:
         measures = table.measures(with_measures(words, question)) or ([] if nouns else table.amounts)
-        if len(measures) != 1 or measures[0].is_timed or (nouns and not nouns[1] & measures[0].keywords):
+        if len(measures) != 1 or measures[0].is_timed or (nouns and not nouns.nouns & measures[0].keywords):
             continue
         selected = selected_rows(question, table, words - measures[0].keywords)
         if selected is None or len(selected.rows) < 2:
@@ -261,44 +252,6 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
-def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    operations, properties = question.language.operations, question.language.properties
-    words, counted_nouns = properties.keywords(question.in_full), _counted_nouns(question)
-    if not counted_nouns or operations.order(question.in_full) or operations.differing.search(question.in_full):
-        return []
-    things, nouns = counted_nouns
-    if relates_rows(question):
-        return []
-    # else the amount is in a cell
-    countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
-    several = [table for table in countable if len(table.rows) > 1]
-    for table, selected in best_explained("count", question, several, words - things):
-        rows, used = selected.rows, selected.used
-        if not used and not things & (table.headers | table.title_keywords):
-            continue
-        texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
-        selecting = (column for column in table.columns if properties.keyword_set(texts[column]) & used)
-        if (words & table.headers) - things - used.union(*(column.keywords for column in selecting)):
-            continue  # a column asks for something else
-        counted = next((column for column in table.columns if column.keywords & things and column.order is None), None)
-        values = {fold(cell["text"]) for row in rows if counted and (cell := counted.cells[row]) is not None}
-        number = len(values) if values and not used else len(rows)
-        if number > 1:
-            places = table.evidence_places(rows)
-            return [Computed(number_entity(str(number)), "count", places, extent=extent_of(table, selected))]
-    return []
-
-
-def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
-    """Return the keywords of "how many" and the word behind, and of all words that may name what is counted; None if nothing is."""
-    many, properties = question.language.operations.counting.search(question.in_full), question.language.properties
-    if many is None:
-        return None
-    behind = question.in_full[many.end() :].split()[:_MANY_WORDS]
-    nouns = properties.keyword_set(behind)
-    return (properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns
-
-
 def _amount(number: float, column: Column) -> Entity:
     if column.order is None:
         return number_entity(f"{round(number, 6):.10g}")
@@ -309,7 +262,7 @@ def _amount(number: float, column: Column) -> Entity:
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "cell": _cell,
     "comparison": _comparison,
-    "count": _count,
+    "count": counted,
     "difference": _difference,
     "entry": _entry,
     "list": listed_rows,

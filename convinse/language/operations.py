@@ -69,6 +69,8 @@ class OperationWords:
     adding: WordSet
     differing: re.Pattern[str]
     counting: re.Pattern[str]
+    recurring: WordSet
+    partial: re.Pattern[str]
     heading: re.Pattern[str]
     web: WordSet
     dated: WordSet
