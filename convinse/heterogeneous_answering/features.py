@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
+from ..language.read_evidence import ReadEvidence
 from ..records.literals import is_item, is_known
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
 from .counts import COUNT
 from .question import Question
+from .selections import content_words
 
 _MIN_READ = 1e-4  # added to a score of the reader, so that its logarithm is finite
 _MIN_FIT = 1e-3  # for the same reason
@@ -69,6 +71,8 @@ class QuestionFeatures(NamedTuple):
         surest: the probability of the surest span of the reader.
         covered: the largest `covered` of the candidates.
         linked: the question links to an item.
+        unsaid: the share of the question's words that no evidence about its items has, and that ask for no property of these.
+        joined: the largest share of the question's items that one evidence names or was retrieved for.
     """
 
     candidates: float
@@ -76,6 +80,8 @@ class QuestionFeatures(NamedTuple):
     surest: float
     covered: float
     linked: float
+    unsaid: float
+    joined: float
 
 
 class Measured(NamedTuple):
@@ -96,6 +102,8 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
         surest=surest,
         covered=max((row.covered for row in rows), default=0.0),
         linked=float(bool(question.about)),
+        unsaid=measurement.unsaid(),
+        joined=measurement.joined,
     )
     return Measured(candidates, rows, question_features)
 
@@ -135,6 +143,34 @@ class _Measurement:
     def _covered(self, place: int, excluded: AbstractSet[str], *further: AbstractSet[str]) -> float:
         covered = self._question.evidences[place].keywords.union(*further) - excluded
         return len(self._asking & covered) / len(self._asking) if self._asking else 0.0
+
+    @property
+    def joined(self) -> float:
+        """See `QuestionFeatures`."""
+        return max(self._subjects, default=0.0)
+
+    def unsaid(self) -> float:
+        """Return the feature of this name; the features of the candidates come first."""
+        question, language = self._question, self._question.language
+        timeless = language.times.without_time(question.in_full)
+        names = [self._keywords(entity["label"]) for entity in question.about]
+        asking = content_words(question) & self._keywords(timeless)
+        asking = asking.difference(language.yes_no.light_keywords, *names)
+        if not asking:
+            return 0.0
+        pairs = zip(question.evidences, self._subjects, strict=True)
+        related = [read for read, share in pairs if share or self._is_named(read)] or question.evidences
+        said = frozenset().union(*(read.keywords for read in related), *(words for _, words in self._matches.values()))
+        missing = [
+            word
+            for word in asking
+            if not language.properties.holds(said, word) and said.isdisjoint(language.literals.names_of(word))
+        ]
+        return len(missing) / len(asking)
+
+    def _is_named(self, read: ReadEvidence) -> bool:
+        """Return True if the question has a word of the name of the thing that an evidence is about."""
+        return read.subject is not None and not self._words.isdisjoint(self._keywords(read.subject["label"]))
 
     def features(self, candidate: EntityCandidate) -> Features:
         entity, roles = candidate.entity, candidate.roles
