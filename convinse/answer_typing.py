@@ -119,7 +119,7 @@ class AnswerTyping:
             (
                 typed_text(question, in_full),
                 self._types.is_existential(question),
-                self._types.asks_what(question or in_full),
+                self._types.asks_what(question or in_full) or self._types.is_request(question or in_full),
             )
             for question, in_full in questions
         ]

@@ -19,10 +19,10 @@ from .selections import best_explained, extent_of, relates_rows
 from .tables import Table
 
 COUNT = "count"
-_MANY_WORDS = 3  # behind "how many"
+MANY_WORDS = 3  # behind "how many"
 
 
-class CountedNouns(NamedTuple):
+class _CountedNouns(NamedTuple):
     """The keywords of "how many" and the word behind (`things`), and of all words that may name what is counted (`nouns`)."""
 
     things: frozenset[str]
@@ -37,7 +37,7 @@ class _Entry(NamedTuple):
     asking: frozenset[str] = frozenset()
 
 
-def counted_nouns(question: Question) -> CountedNouns | None:
+def _counted_nouns(question: Question) -> _CountedNouns | None:
     """Return the nouns of what a question counts; None if it counts nothing."""
     properties = question.language.properties
     many = question.language.operations.counting.search(question.in_full)
@@ -47,21 +47,21 @@ def counted_nouns(question: Question) -> CountedNouns | None:
     behind = question.in_full[many.end() :].split()
     while behind and fold(behind[0]) in common:  # "of the films"
         behind.pop(0)
-    behind = list(takewhile(lambda word: fold(word) not in common, behind))[:_MANY_WORDS]
+    behind = list(takewhile(lambda word: fold(word) not in common, behind))[:MANY_WORDS]
     nouns = properties.keyword_set(behind)
-    return CountedNouns((properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns)
+    return _CountedNouns((properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns)
 
 
-def counted(question: Question, tables: Sequence[Table]) -> list[Computed]:
+def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the number of the rows of a table that a question selects, or of the values of a property that it names."""
-    nouns = counted_nouns(question)
+    nouns = _counted_nouns(question)
     operations = question.language.operations
     if nouns is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     return _rows(question, tables, nouns) or _values(question, nouns)
 
 
-def _rows(question: Question, tables: Sequence[Table], nouns: CountedNouns) -> list[Computed]:
+def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> list[Computed]:
     if relates_rows(question):
         return []
     properties = question.language.properties
@@ -98,7 +98,7 @@ def _is_partial(question: Question, table: Table) -> bool:
     return not is_of_document and bool(question.language.operations.partial.search(table.rows[0]["caption"]))
 
 
-def _values(question: Question, nouns: CountedNouns) -> list[Computed]:
+def _values(question: Question, nouns: _CountedNouns) -> list[Computed]:
     """Return the number of the values of a property of the thing that a question is about; of offices those that are held."""
     keywords = question.language.properties.keywords
     about = {entity["id"] for entity in question.about}
@@ -123,7 +123,7 @@ def _names(question: Question, place: int, entity: Entity) -> bool:
     return any(named["id"] == entity["id"] for named in question.evidences[place].entities)
 
 
-def _entries(question: Question, nouns: CountedNouns, about: set[str]) -> Iterator[list[_Entry]]:
+def _entries(question: Question, nouns: _CountedNouns, about: set[str]) -> Iterator[list[_Entry]]:
     """Yield the values of each property of a thing of the question that its nouns name, those of infoboxes first."""
     facts: dict[tuple[str, str], list[_Entry]] = defaultdict(list)
     dated: dict[tuple[str, str], list[_Entry]] = defaultdict(list)  # those with qualifiers

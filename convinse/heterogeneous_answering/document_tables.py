@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..language.text import fold
-from ..records.evidence import Cell, Entity, Evidence, Row, shown_citation
+from ..records.evidence import Cell, Entity, Evidence, Row, passage_start, shown_citation
 from ..records.literals import is_date, is_number
 from ..records.written_values import day_in, find_literals
 from ..wikipedia.page import sentence_places
@@ -19,6 +19,8 @@ from .tables import Table, table_of
 
 _UNIT = re.compile(r" ?(?:[^\W\d_]+|%)")  # behind a number
 _MIN_ROWS = 2  # of a table: one document alone is read
+_NOUN_WORDS = 3  # that may have a noun: "open tasks of"
+_MOST_BESIDE = 2  # words of a heading beside the noun of its items: "Tasks", "Offers for the roof"
 _MOST_FOUND = 1_000  # passages that may state a date or an amount: a tenth of a second to read
 
 
@@ -38,20 +40,26 @@ def document_tables(question: Question) -> list[Table]:
     """
     if not any(read.is_of_document for read in question.evidences):
         return []
+    return [*_tables_of_items(question), *_tables_of_pairs(question)]
+
+
+def _tables_of_pairs(question: Question) -> list[Table]:
     keywords, pages = question.language.properties.keywords, question.pages
     words = with_measures(keywords(question.in_full), question)
-    names = [name for name in pages.pair_names if keywords(name) & words]
+    header = question.language.operations.header
+    names = [name for name in pages.pair_names if keywords(header(name)) & words]
     groups: dict[tuple[str, ...], _Values] = defaultdict(dict)  # by page and headings
     for evidence in pages.with_pairs(names) if names else ():
         attribute = evidence["attribute"]
         text = ", ".join(value["text"] for value in attribute["values"])
         key = evidence["wikidata_entities"][0]["id"], *evidence["citation"]["headings"]
-        groups[key].setdefault(fold(attribute["path"][-1]), _Value(attribute["path"][-1], text, evidence))
+        name = attribute["path"][-1]
+        groups[key].setdefault(fold(name), _Value(header(name), text, evidence))
     folded = {*map(fold, names)}
     groups = {key: values for key, values in groups.items() if not folded.isdisjoint(values)}
     stated = _stated_values(question)
     condition = _condition(question)
-    shared = {fold(name): name for name in reversed(names) if keywords(name) & condition}
+    shared = {fold(name): name for name in reversed(names) if keywords(header(name)) & condition}
     paired = {key[0] for key in groups}
     for page, value in stated.items():
         if page not in paired:
@@ -69,12 +77,49 @@ def document_tables(question: Question) -> list[Table]:
     return [_table(question, {key: dict(sorted(values.items(), key=shared_words)) for key, values in groups.items()})]
 
 
+def _tables_of_items(question: Question) -> list[Table]:
+    """Return the table of the items of lists below headings that have the noun of a question: the tasks of all minutes.
+
+    Its columns are what stands before a colon, what stands behind it, and the day that an item names.
+    """
+    noun, keywords = _noun(question), question.language.properties.keywords
+    if not noun:
+        return []
+    rows: list[Row] = []
+    pairs: list[list[Evidence]] = []
+    for page, evidence in _passages(question, [*noun]):
+        heading = (evidence["citation"]["headings"] or [""])[-1]
+        text = evidence["evidence_text"][passage_start(evidence, question.items.label(page) or "") :]
+        named = keywords(heading)
+        if not noun <= named or len(named - noun) > _MOST_BESIDE or len([*sentence_places(text)]) != 1:
+            continue
+        who, colon, what = text.partition(": ")
+        day = day_in(text)
+        texts = [what, who] if colon else [text, ""]
+        texts.append(text[day.start : day.end] if day else "")
+        headers = (heading, "", " ".join(sorted(question.language.operations.dated)))
+        cells = [
+            Cell(text=cell, entities=[], start=0, header=header, column=number)
+            for number, (cell, header) in enumerate(zip(texts, headers, strict=True))
+            if cell
+        ]
+        rows.append(Row(caption=heading, section="", cells=cells, page=page, table=-1, number=len(rows)))
+        pairs.append([evidence])
+    return [table_of(question, rows, {}, pairs).among(question.evidences)] if len(rows) >= _MIN_ROWS else []
+
+
 def _dated_sections(question: Question) -> dict[tuple[str, ...], _Values]:
-    """Return the documents and sections with a day in their title, for questions for a time or an order by time: releases, minutes."""
+    """Return the documents and sections with a day in their title, for questions for a time, an order by time, releases or minutes."""
     operations, times, text = question.language.operations, question.language.times, question.in_full
     order = operations.order(text)
     is_by_time = order is not None and not order.by
-    if not is_by_time and times.time(text) is None and times.seasons(text) is None and question.expected.kind != "date":
+    is_of_sections = bool(_noun(question) & question.language.properties.keyword_set(operations.dated))
+    if (
+        not (is_by_time or is_of_sections)
+        and times.time(text) is None
+        and times.seasons(text) is None
+        and question.expected.kind != "date"
+    ):
         return {}
     groups: dict[tuple[str, ...], _Values] = {}
     for evidence in question.pages.dated_sections:
@@ -110,8 +155,9 @@ def _condition(question: Question) -> frozenset[str]:
     """Return the keywords of a question that say what its time, bound, order or sum is of: "end" of "which contracts end before March"."""
     keywords, operations, text = question.language.properties.keywords, question.language.operations, question.in_full
     order = operations.order(text)
-    others = [*bound_words(question), *operations.summing, *operations.adding, *(order.words if order else ())]
-    others += [match[0] for match in (operations.listing.match(text), operations.counting.search(text)) if match]
+    others = [*bound_words(question), *operations.adding, *(order.words if order else ())]
+    asking = (operations.listing.match(text), operations.counting.search(text), operations.summing.search(text))
+    others += [match[0] for match in asking if match]
     return keywords(question.language.times.without_time(text)) - _noun(question) - keywords(" ".join(others))
 
 
@@ -121,7 +167,11 @@ def _noun(question: Question) -> frozenset[str]:
     words = (operations.head(question.text) or operations.head(text)).split()
     for match in (operations.counting.search(text), operations.listing.match(text)):
         words = words or (text[match.end() :].split() if match else [])
-    return question.language.properties.keyword_set(words[:1])
+    dated = question.language.properties.keyword_set(operations.dated)
+    noun = next(
+        (word for word in words[:_NOUN_WORDS] if question.language.properties.keyword(fold(word)) in dated), None
+    )
+    return question.language.properties.keyword_set([noun or "".join(words[:1])])  # "which beta releases"
 
 
 def _stated_values(question: Question) -> dict[str, _Value]:
@@ -130,12 +180,13 @@ def _stated_values(question: Question) -> dict[str, _Value]:
     operations, text = question.language.operations, question.in_full
     order = operations.order(text)
     has_time = question.language.times.time(text) is not None or (order is not None and not order.by)
-    has_amount = bound_words(question) or (order is not None and order.by) or operations.summing & {*fold(text).split()}
+    has_amount = bound_words(question) or (order is not None and order.by) or operations.summing.search(text)
     if not condition or not (has_time or has_amount):
         return {}
     is_of_kind = is_date if has_time else is_number
     stated: dict[str, _Value] = {}
-    for page, evidence in _passages(question):
+    stems = search_words(question.language.times.without_time(question.in_full))
+    for page, evidence in _passages(question, stems):
         if page in stated:
             continue
         text = evidence["evidence_text"]
@@ -153,9 +204,8 @@ def _stated_values(question: Question) -> dict[str, _Value]:
     return stated
 
 
-def _passages(question: Question) -> Iterator[tuple[str, Evidence]]:
-    """Yield the passages of documents that have a word of the condition, with their pages, in the order of the pages."""
-    stems = search_words(question.language.times.without_time(question.in_full))
+def _passages(question: Question, stems: Iterable[str]) -> Iterator[tuple[str, Evidence]]:
+    """Yield the passages of documents that have one of some words, with their pages, in the order of the pages."""
     places: dict[str, list[int]] = defaultdict(list)
     for found in question.pages.search(stems, _MOST_FOUND):
         places[found.item_id].append(found.place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,10 @@ from .ranked_answers import AnswerCandidate
 _MOST_CITED = (
     100  # further evidences of a turn for the members of a list: a page shows no more, and a turn stays below 100 kB
 )
+_LEAST_ENUMERATED = 3  # parts of an enumeration: two may be one name, "Ziegel & Sohn", "Paris, France"
+_LONGEST_PART = 5  # words of a part
+_BESIDE_NAME = re.compile(r"\s*\([^()]*\)")
+_SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
 _CUT = 0.05  # of the best answer's probability: a less probable value of the same property is not listed
 
 
@@ -36,6 +41,11 @@ def with_list(
         return computed
     if not ranked or not words.several.search(question.in_full):
         return list(ranked)
+    if enumerated := _enumerated(question, ranked[0]):
+        rest = [
+            answer for answer in ranked[1:] if answer.entity["id"] not in {each.entity["id"] for each in enumerated}
+        ]
+        return enumerated + rest
     groups = {candidate.entity["id"]: set(_groups(question, candidate)) for candidate in candidates}
     shared = groups[ranked[0].entity["id"]]
     least = _CUT * ranked[0].score
@@ -44,6 +54,27 @@ def with_list(
         return list(ranked)
     rest = [answer for answer in ranked if answer not in members]
     return [answer._replace(is_listed=True) for answer in members] + rest
+
+
+def _enumerated(question: Question, best: AnswerCandidate) -> list[AnswerCandidate]:
+    """Return the parts of the enumeration that the best answer is, or is a part of behind a colon, in a sentence of a document.
+
+    "Three offers were read: Krone (18,400 euros), Ziegel (21,950 euros) and Pohl."
+    """
+    if "reader" not in best.reasons or not best.places or not question.evidences[best.places[0]].is_of_document:
+        return []
+    text, label = question.evidences[best.places[0]].text, best.entity["label"]
+    start = text.find(label)
+    if start < 0:
+        return []
+    colon, end = text.rfind(": ", 0, start + 1), _SENTENCE_END.search(text, start)
+    stop = end.start() if end else len(text)
+    behind = text[colon + 2 : stop] if colon >= 0 and not _SENTENCE_END.search(text, colon, start) else label
+    for enumeration in (behind, label):
+        names = [_BESIDE_NAME.sub("", name).strip() for name in question.language.operations.between.split(enumeration)]
+        if len(names) >= _LEAST_ENUMERATED and all(names) and max(len(name.split()) for name in names) <= _LONGEST_PART:
+            return [best._replace(entity={"id": name, "label": name}, is_listed=True) for name in dict.fromkeys(names)]
+    return []
 
 
 def _is_excepted(question: Question, answer: AnswerCandidate) -> bool:

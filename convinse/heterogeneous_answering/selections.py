@@ -15,7 +15,7 @@ from ..records.ranked_rows import value_of
 from ..records.units import CURRENCY, IN_BASE
 from ..records.written_values import UNKNOWN
 from .question import Question
-from .tables import Column, Table
+from .tables import Column, Selection, Table
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
@@ -44,14 +44,18 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if len(bounds) > 1:
         return None
     words = words.difference(*(keywords(bound.words) for bound in bounds))
-    denied = frozenset[str]() if bounds else _denied(question) & words
+    denied, denying = denied_words(question, table)
+    denied = frozenset[str]() if bounds else denied
+    words |= denied
     time = None if bounds else times.time(question.in_full)
+    if time is not None and not table.dated and _words_of_time(question) <= table.headers:
+        time = None  # "gas in 2024" names a column
     if time is not None and table.dated:  # "after 1 March" is no word of a row
         words &= keywords(times.without_time(question.in_full))
     selection = table.selection(words - denied)
     if not selection.is_whole:
         return None
-    selected = Selected(selection.rows, selection.matched)
+    selected = Selected(_in_named_column(table, selection, words), selection.matched)
     if bounds:
         measure = _measure(question, table, bounds[0], words)
         if measure is None:
@@ -61,19 +65,64 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         selected = _within_time(question, table, selected, time, words)
     else:
         selected = _in_season(question, table, selected, words - selection.matched - table.headers)
-    # "not paid" asks for the rows with "no" below "Paid", "paid" for those with "yes"
+    # "not paid" asks for the rows with "no" below "Paid", or with nothing; "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     if stated:
         selected = _said(question, selected, stated[0], is_denied=bool(stated[0].keywords & denied))
+    elif gaps := [column for column in table.columns if _lacks(column, table, denied)]:
+        stated = gaps
+        rows = [row for row in selected.rows if gaps[0].is_empty(row)]
+        selected = selected._replace(rows=rows, used=selected.used | gaps[0].keywords)
+    if stated:
+        selected = selected._replace(used=selected.used | denying)
         denied -= stated[0].keywords
-    return _without(table, selected, denied) if denied else selected
+    return _without(table, selected, denied & words) if denied & words else selected
 
 
-def _denied(question: Question) -> frozenset[str]:
-    """Return the keywords behind "not", up to a comma: "not paid, of Acker"."""
+def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]) -> list[int]:
+    """Return the selected rows, of pairs those that have the words in the column that a question names: the mails that Ines sent."""
+    named = [column for column in table.columns[1:] if column.keywords & words] if table.pairs else []
+    best = max((len(column.keywords & words) for column in named), default=0)
+    named = [column for column in named if len(column.keywords & words) == best]
+    if len(named) != 1:
+        return selection.rows
+    having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
+    rows = [row for row, text in having.items() if selection.matched <= table.words.keywords(text)]
+    return rows or selection.rows
+
+
+def denied_words(question: Question, table: Table) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keywords that a question denies, and of the words that deny them.
+
+    They stand behind "not", up to a comma: "not paid, of Acker"; within "unpaid"; beside "is missing" those of headers.
+    """
+    properties, operations = question.language.properties, question.language.operations
     denial = question.language.yes_no.denial.search(question.in_full)
     behind = question.in_full[denial.end() :].partition(",")[0] if denial else ""
-    return question.language.properties.keywords(behind)
+    denied = properties.keywords(behind)
+    denying = frozenset[str]()
+    for word in fold(question.in_full).split():
+        verb = properties.keyword(word.removeprefix(operations.reversing))
+        if (
+            word.startswith(operations.reversing)
+            and verb in table.headers
+            and not table.selection({properties.keyword(word)}).matched
+        ):
+            denied, denying = denied | {verb}, denying | {properties.keyword(word)}
+    if missing := operations.missing.search(question.in_full):
+        denied |= properties.keywords(question.in_full) & table.headers
+        denying |= properties.keywords(missing[0])
+    return denied, denying
+
+
+def _lacks(column: Column, table: Table, words: AbstractSet[str]) -> bool:
+    """Return True if a column with some of the words has empty cells; among pairs, which are of many kinds, with all its words there."""
+    return bool(column.keywords & words) and column.has_gaps and not (table.pairs and column.keywords - words)
+
+
+def _words_of_time(question: Question) -> frozenset[str]:
+    keywords, text = question.language.properties.keywords, question.in_full
+    return keywords(text) - keywords(question.language.times.without_time(text))
 
 
 def _measure(question: Question, table: Table, bound: _Bound, words: frozenset[str]) -> Column | None:
@@ -97,11 +146,10 @@ def _within_bound(question: Question, selected: Selected, bound: _Bound, measure
 def _within_time(
     question: Question, table: Table, selected: Selected, time: AskedTime, words: AbstractSet[str]
 ) -> Selected:
-    keywords, dated = question.language.properties.keywords, table.dated_by(words)
+    dated = table.dated_by(words)
     unjudged = sum(_is_undated(row, dated) for row in selected.rows)
     within = {*table.within(time, words)}
-    said = keywords(question.in_full) - keywords(question.language.times.without_time(question.in_full))
-    used = selected.used.union(said, *(column.keywords for column in dated))
+    used = selected.used.union(_words_of_time(question), *(column.keywords for column in dated))
     rows = [row for row in selected.rows if row in within]
     return Selected(rows, used, unjudged, dated[0].header if dated else "")
 
@@ -206,11 +254,12 @@ def unexplained(question: Question, table: Table, words: AbstractSet[str], used:
 
 
 def is_unexplained(
-    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]
+    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str], beside: int = 0
 ) -> bool:
-    """Return True if an operation may not leave so many words of a question unexplained."""
+    """Return True if an operation may not leave so many words of a question unexplained; `beside` are further ones that it may."""
+    most = _MOST_UNEXPLAINED[operation] + beside
     rest = unexplained(question, table, words, used)
-    return sum(not word.isdigit() or operation == "cell" for word in rest) > _MOST_UNEXPLAINED[operation]
+    return sum(not word.isdigit() or operation == "cell" for word in rest) > most
 
 
 def best_explained(

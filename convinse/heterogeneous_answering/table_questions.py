@@ -24,6 +24,7 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
+from ..language.property_names import PropertyWords
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number, number_entity
@@ -32,7 +33,7 @@ from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .candidates import Computed
 from .comparisons import chosen_by_value
-from .counts import counted, counted_nouns
+from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .question import Question
 from .selections import content_words, extent_of, is_unexplained, selected_rows, unexplained, with_measures
@@ -228,28 +229,52 @@ def _rows_and_measure(
 
 def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations, properties = question.language.operations, question.language.properties
-    is_sum = question.expected.kind in ("number", "any", "item") and operations.summing.intersection(
-        fold(question.in_full).split()
-    )
-    if not is_sum or operations.order(question.in_full):
+    text, counted = question.in_full, question.language.literals.counted
+    summing = " ".join(operations.summing.findall(text))
+    nouns = _nouns_behind(operations.summing.sub(" ", text), counted, properties)
+    if nouns and not nouns[0]:  # "how much did we pay"
+        nouns = None
+    # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
+    is_of_several = counted.match(text) and nouns and any(read.is_of_document for read in question.evidences)
+    if question.expected.kind not in ("number", "any", "item") or not (summing or is_of_several):
         return []
-    words = content_words(question) - properties.keyword_set(operations.summing | operations.adding)
-    nouns = counted_nouns(question)
+    if operations.order(text) or operations.differing.search(text):
+        return []
+    spoken = content_words(question) - properties.keywords(summing)
+    words = spoken - properties.keyword_set(operations.adding)
     for table in tables:
-        measures = table.measures(with_measures(words, question)) or ([] if nouns else table.amounts)
-        if len(measures) != 1 or measures[0].is_timed or (nouns and not nouns.nouns & measures[0].keywords):
+        measures = table.measures(with_measures(spoken, question)) or ([] if nouns else table.amounts)
+        if len(measures) != 1 or measures[0].is_timed:
             continue
-        selected = selected_rows(question, table, words - measures[0].keywords)
+        measure = measures[0]
+        page = properties.keywords(question.items.label(table.rows[0]["page"]) or "")
+        if nouns and not nouns[0] & (measure.keywords | table.title_keywords | page):
+            continue
+        selected = selected_rows(question, table, words - measure.keywords)
         if selected is None or len(selected.rows) < 2:
             continue
-        if is_unexplained("sum", question, table, words, selected.used):
+        verb = 0 if summing else 1  # "How many hours did Ines drive?"
+        if is_unexplained("sum", question, table, words, selected.used, beside=verb):
             continue
-        amounts = list(map(measures[0].amount, selected.rows))
+        if not summing and not (selected.used or measure.keywords & words):
+            continue
+        amounts = list(map(measure.amount, selected.rows))
         if all(amount is not None for amount in amounts):
-            answer = _amount(math.fsum(filter(None, amounts)), measures[0])
+            answer = _amount(math.fsum(filter(None, amounts)), measure)
             places = table.evidence_places(selected.rows)
             return [Computed(answer, "sum", places, extent=extent_of(table, selected))]
     return []
+
+
+def _nouns_behind(
+    text: str, counting: re.Pattern[str], properties: PropertyWords
+) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return the keywords of the word behind "how many", and of all words that may name what is counted; None if nothing is."""
+    many = counting.search(text)
+    if many is None:
+        return None
+    behind = text[many.end() :].split()[:MANY_WORDS]
+    return properties.keyword_set(behind[:1]), properties.keyword_set(behind)
 
 
 def _amount(number: float, column: Column) -> Entity:
@@ -262,7 +287,7 @@ def _amount(number: float, column: Column) -> Entity:
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "cell": _cell,
     "comparison": _comparison,
-    "count": counted,
+    "count": counts,
     "difference": _difference,
     "entry": _entry,
     "list": listed_rows,

@@ -21,7 +21,7 @@ from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, day_of, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.units import CURRENCY
-from ..records.written_values import find_literals
+from ..records.written_values import UNKNOWN, find_literals
 from .question import Question
 
 _BRACKETED = re.compile(r"\([^()]*\)")
@@ -70,6 +70,16 @@ class Column:
     def texts(self) -> list[str]:
         """The texts of its cells, without those that rows lack."""
         return [cell["text"] for cell in self.cells if cell is not None]
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """True if some of its cells are empty and others are not."""
+        return len({*map(self.is_empty, range(len(self.cells)))}) > 1
+
+    def is_empty(self, row: int) -> bool:
+        """Return True if its cell in a row is missing, or says that its value is unknown."""
+        cell = self.cells[row]
+        return cell is None or cell["text"].strip().lower() in UNKNOWN
 
     @property
     def tells_apart(self) -> bool:

@@ -43,6 +43,7 @@ class AnswerTypes:
     words: Words
     existential: WordSet
     opening_words: WordSet
+    requesting: WordSet
     polite: re.Pattern[str]
     question_words: WordSet
     measuring: WordSet
@@ -80,6 +81,12 @@ class AnswerTypes:
     def asks_what(self, question: str) -> bool:
         """Return True if a question begins with a word that asks for more than yes or no, fillers aside: "Who was ...?"."""
         return not self.opening_words.isdisjoint(self._spoken(question)[:1])
+
+    def is_request(self, text: str) -> bool:
+        """Return True if a text asks for things without a question: "All invoices above 50 euros", "parking fee hall b"."""
+        spoken = self._spoken(text)
+        is_question = "?" in text or not self.existential.isdisjoint(spoken)
+        return not is_question or not self.requesting.isdisjoint(spoken[:1])
 
     def asks(self, text: str) -> bool:
         """Return True if a text is a question by its first word."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .literals import LiteralWords
 from .text import fold
-from .word_lists import Ordered, Table, WordSet
+from .word_lists import Ordered, Renamed, Table, WordSet
 
 _MOST_WORDS = 3  # behind "first" or "longest" that name the ordered things
 _VOWELS = frozenset("aeiou")
@@ -55,6 +55,7 @@ class OperationWords:
     affirming: WordSet
     refusing: WordSet
     sole: WordSet
+    fields: Renamed
     naming: WordSet
     sizes: WordSet
     excluding: re.Pattern[str]
@@ -65,8 +66,11 @@ class OperationWords:
     lesser: WordSet
     exceeding: re.Pattern[str]
     undercutting: re.Pattern[str]
-    summing: WordSet
+    summing: re.Pattern[str]
     adding: WordSet
+    missing: re.Pattern[str]
+    between: re.Pattern[str]
+    reversing: str
     differing: re.Pattern[str]
     counting: re.Pattern[str]
     recurring: WordSet
@@ -120,6 +124,10 @@ class OperationWords:
             return None
         condition = question[narrowed.end() :].rstrip(" ?.!")
         return ("How many ", things, f", {condition}") if narrowed["many"] else ("", last, f", {condition}")
+
+    def header(self, name: str) -> str:
+        """Return the name of a pair of a document with the words by which people ask for it: "From", sender."""
+        return f"{name}, {self.fields[fold(name)]}" if fold(name) in self.fields else name
 
     def offers(self, question: str) -> bool:
         """Return True if a question names the things to choose from ("X or Y")."""

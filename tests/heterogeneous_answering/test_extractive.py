@@ -196,10 +196,10 @@ def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
     with torch.no_grad():
         head.classes.bias[3] = 50.0
     head.save(folder)
-    turn = turn_with("Tell me of it", evidence("titanic the film by james cameron", score=1.0))
+    turn = turn_with("And the film?", evidence("titanic the film by james cameron", score=1.0))
     made = module(ha_model=str(folder))
     typing = made.resources.answer_typing
-    (likely,) = typing.likely([("Tell me of it", "Tell me of it")])
+    (likely,) = typing.likely([("And the film?", "And the film?")])
     assert likely.expected.kind == "yesno" and likely.fit("Yes") == pytest.approx(1)
     (answers,) = made.inference_on_turns([turn], SOURCES)
     assert {ranked["answer"]["id"] for ranked in answers} == {"Yes", "No"}
