@@ -69,7 +69,11 @@ def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> 
     # else the amount is in a cell
     countable = (table for table in tables if not any(column.keywords & nouns.nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
-    for table, selected in best_explained(COUNT, question, several, words - nouns.things):
+    found = best_explained(COUNT, question, several, words - nouns.things)
+    # "How many dogs are there?" of cells with "dog"
+    named = [table for table in several if not nouns.things & (table.headers | table.title_keywords)]
+    found += [pair for pair in best_explained(COUNT, question, named, words) if nouns.things & pair[1].used]
+    for table, selected in found:
         rows, used = selected.rows, selected.used
         titles = table.title_keywords | properties.keywords(table.rows[0]["section"])
         things = nouns.things | (nouns.nouns & (table.headers | titles))

@@ -10,7 +10,16 @@ from ..language.text import fold
 from ..records.evidence import Cell, Entity
 from .candidates import Computed
 from .question import Question
-from .selections import Selected, best_explained, bound_words, content_words, denied_words, extent_of, relates_rows
+from .selections import (
+    Selected,
+    best_explained,
+    bound_words,
+    content_words,
+    denied_words,
+    extent_of,
+    relates_rows,
+    unexplained,
+)
 from .tables import Column, Table, cell_answers, evidence_of_row, head_keywords
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
@@ -22,7 +31,8 @@ _BESIDE_NAME = re.compile(r"\([^()]*\)")  # "Grace Okafor (chair)"
 def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the list of the things in the rows that a question selects; empty if it asks for no list, or selects no rows for sure."""
     operations, properties, text = question.language.operations, question.language.properties, question.in_full
-    is_other = operations.order(text) or operations.counting.search(text) or operations.differing.search(text)
+    others = (operations.counting, operations.differing, operations.summing)
+    is_other = operations.order(text) or any(pattern.search(text) for pattern in others)
     asks_when = operations.relating.isdisjoint(fold(text).split()) and (
         "date" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
     )
@@ -42,7 +52,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if is_of_document:
         # "which contract ended in 2024?", "who works in Technics?" may have several answers; of Wikipedia's tables most have one
         is_narrowed = bool(bound_words(question)) or times.time(text) is not None or times.seasons(text) is not None
-        is_denied = any(denied_words(question, table)[1] for table in tables)  # "unpaid invoices"
+        # "who is not vaccinated?", "unpaid invoices"
+        is_denied = any(any(denied_words(question, table)) for table in tables)
         asks_for_several = asks_for_several or is_narrowed or is_denied
     elif not asks_for_several:
         return []
@@ -55,14 +66,21 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     several = [table for table in tables if len(table.rows) > 1]
     things = head_keywords(question) & properties.keyword_set(operations.head(text).split()[:1])
-    # a row may have the noun in another sense: "which currencies have Peso in their name?"
-    found = best_explained("list", question, several, words) or best_explained(
-        "list", question, several, words - things
-    )
+    found = best_explained("list", question, several, words)
+    if not found:  # a row may have the noun in another sense: "which currencies have Peso in their name?"
+        named = [
+            table for table in several if things <= table.headers | table.title_keywords | _page_words(table, question)
+        ]
+        found = best_explained("list", question, named, words - things)
     for table, selected in found:
         if not selected.rows or not selected.used:
             continue
-        if not asks_for_several and (len(selected.rows) == 1 or not _are_named(table, selected)):
+        if not asks_for_several and (
+            len(selected.rows) == 1
+            or not _are_named(table, selected)
+            or unexplained(question, table, words, selected.used)
+            - properties.keyword_set(operations.verbs.findall(text))
+        ):
             continue
         column = _listed_column(question, table, selected, nouns)
         cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
@@ -118,7 +136,9 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     if kind in ("date", "number"):
         return None
     if kind == "person":
-        headers = [column for column in columns if column.keywords and column.keywords <= words - selected.used]
+        asking = words - selected.used
+        asking |= {f"{word}{ending}" for word in asking for ending in question.language.operations.agents}
+        headers = [column for column in columns if column.keywords and column.keywords <= asking]
         people = [column for column in columns if types.expected_type(column.header).kind == kind]
         found = next((column for column in (*headers, *people) if not _has_digits(column)), None)
         if found is not None:
@@ -126,11 +146,15 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
     if named is None:
         return None
-    page = keywords(question.items.label(table.rows[0]["page"]) or "").union(*table.titles.values())
-    is_their_name = bool(nouns & (table.title_keywords | table.headers | page))
+    is_their_name = bool(nouns & (table.title_keywords | table.headers | _page_words(table, question)))
     is_generic = fold(named.header) in question.language.operations.naming
     is_person = kind == "person" and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
+
+
+def _page_words(table: Table, question: Question) -> frozenset[str]:
+    label = question.items.label(table.rows[0]["page"]) or ""
+    return question.language.properties.keywords(label).union(*table.titles.values())
 
 
 def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:

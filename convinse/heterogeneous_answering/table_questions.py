@@ -235,7 +235,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if nouns and not nouns[0]:  # "how much did we pay"
         nouns = None
     # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
-    is_of_several = counted.match(text) and nouns and any(read.is_of_document for read in question.evidences)
+    is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
     if question.expected.kind not in ("number", "any", "item") or not (summing or is_of_several):
         return []
     if operations.order(text) or operations.differing.search(text):
@@ -256,8 +256,8 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
         verb = 0 if summing else 1  # "How many hours did Ines drive?"
         if is_unexplained("sum", question, table, words, selected.used, beside=verb):
             continue
-        if not summing and not (selected.used or measure.keywords & words):
-            continue
+        if not summing and not (selected.used or any(map(str.isdigit, measure.keywords & words))):
+            continue  # "gas in 2024" is the sum of a column
         amounts = list(map(measure.amount, selected.rows))
         if all(amount is not None for amount in amounts):
             answer = _amount(math.fsum(filter(None, amounts)), measure)

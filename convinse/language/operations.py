@@ -69,6 +69,8 @@ class OperationWords:
     summing: re.Pattern[str]
     adding: WordSet
     missing: re.Pattern[str]
+    verbs: re.Pattern[str]
+    agents: WordSet
     between: re.Pattern[str]
     reversing: str
     differing: re.Pattern[str]

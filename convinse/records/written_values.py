@@ -206,6 +206,7 @@ def _values(text: str) -> list[WrittenValue]:
     return values
 
 
+_LONGEST_TURN = 50  # years of a range over the end of a century; "2025-11" is a month
 _DATES = ("dmy", "mdy", "iso", "my", "slashed", "coarse", "partial", "year")
 
 
@@ -222,6 +223,13 @@ def _date(match: re.Match[str]) -> WrittenValue | None:
         year = int(first[: 4 - len(last)] + last)
         if not before and year < int(first):
             year += 100  # 1999-00 ends in 2000
+            if (
+                year - int(first) > _LONGEST_TURN
+                and "-" in match[0]
+                and 1 <= int(last) <= len(MONTHS)
+                and len(last) == 2
+            ):
+                return _dated(start, _DatedPlace(start, end, int(first), int(last)))
         if "/" in match[0] and len(last) == 2 and year != int(first) + 1:
             return WrittenValue(start, end, "date")
         return _dated(
