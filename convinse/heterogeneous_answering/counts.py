@@ -90,7 +90,7 @@ def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> 
         number = len(values) if values and not used else len(rows)
         if number > 1:
             places = table.evidence_places(rows)
-            rivals = frozenset(table.places.values())
+            rivals = frozenset() if _is_of_document(question, table) else frozenset(table.places.values())
             answer = number_entity(str(number))
             return [Computed(answer, COUNT, places, rivals, extent=extent_of(table, selected))]
     return []
@@ -98,8 +98,12 @@ def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> 
 
 def _is_partial(question: Question, table: Table) -> bool:
     """Return True if a table of an article says that it has only some of the things, such as "Selected albums"."""
-    is_of_document = any(question.evidences[place].is_of_document for place in table.places.values())
-    return not is_of_document and bool(question.language.operations.partial.search(table.rows[0]["caption"]))
+    is_partial = question.language.operations.partial.search(table.rows[0]["caption"])
+    return is_partial is not None and not _is_of_document(question, table)
+
+
+def _is_of_document(question: Question, table: Table) -> bool:
+    return any(question.evidences[place].is_of_document for place in table.places.values())
 
 
 def _values(question: Question, nouns: _CountedNouns) -> list[Computed]:

@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
-from ..language.read_evidence import ReadEvidence
 from ..records.literals import is_item, is_known
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
+from .comparisons import SPAN
 from .counts import COUNT
 from .question import Question
-from .selections import content_words
 
 _MIN_READ = 1e-4  # added to a score of the reader, so that its logarithm is finite
 _MIN_FIT = 1e-3  # for the same reason
@@ -71,8 +70,6 @@ class QuestionFeatures(NamedTuple):
         surest: the probability of the surest span of the reader.
         covered: the largest `covered` of the candidates.
         linked: the question links to an item.
-        unsaid: the share of the question's words that no evidence about its items has, and that ask for no property of these.
-        joined: the largest share of the question's items that one evidence names or was retrieved for.
     """
 
     candidates: float
@@ -80,8 +77,6 @@ class QuestionFeatures(NamedTuple):
     surest: float
     covered: float
     linked: float
-    unsaid: float
-    joined: float
 
 
 class Measured(NamedTuple):
@@ -102,8 +97,6 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
         surest=surest,
         covered=max((row.covered for row in rows), default=0.0),
         linked=float(bool(question.about)),
-        unsaid=measurement.unsaid(),
-        joined=measurement.joined,
     )
     return Measured(candidates, rows, question_features)
 
@@ -144,34 +137,6 @@ class _Measurement:
         covered = self._question.evidences[place].keywords.union(*further) - excluded
         return len(self._asking & covered) / len(self._asking) if self._asking else 0.0
 
-    @property
-    def joined(self) -> float:
-        """See `QuestionFeatures`."""
-        return max(self._subjects, default=0.0)
-
-    def unsaid(self) -> float:
-        """Return the feature of this name; the features of the candidates come first."""
-        question, language = self._question, self._question.language
-        timeless = language.times.without_time(question.in_full)
-        names = [self._keywords(entity["label"]) for entity in question.about]
-        asking = content_words(question) & self._keywords(timeless)
-        asking = asking.difference(language.yes_no.light_keywords, *names)
-        if not asking:
-            return 0.0
-        pairs = zip(question.evidences, self._subjects, strict=True)
-        related = [read for read, share in pairs if share or self._is_named(read)] or question.evidences
-        said = frozenset().union(*(read.keywords for read in related), *(words for _, words in self._matches.values()))
-        missing = [
-            word
-            for word in asking
-            if not language.properties.holds(said, word) and said.isdisjoint(language.literals.names_of(word))
-        ]
-        return len(missing) / len(asking)
-
-    def _is_named(self, read: ReadEvidence) -> bool:
-        """Return True if the question has a word of the name of the thing that an evidence is about."""
-        return read.subject is not None and not self._words.isdisjoint(self._keywords(read.subject["label"]))
-
     def features(self, candidate: EntityCandidate) -> Features:
         entity, roles = candidate.entity, candidate.roles
         entity_id, property_names = entity["id"], self._question.property_names
@@ -195,15 +160,15 @@ class _Measurement:
         # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives;
         # of the values of a property at a time that a question names, the one that held then is the answer
         # as is the number of what the question counts
-        is_count = bool(candidate.computed and candidate.computed.operation == COUNT)
-        is_only = (self._is_timed or is_count) and bool(candidate.computed and candidate.computed.rivals)
+        is_number = bool(candidate.computed and candidate.computed.operation in (COUNT, SPAN))
+        is_only = (self._is_timed or is_number) and bool(candidate.computed and candidate.computed.rivals)
         computed = float(is_only or self._is_computed_from_document(candidate))
         is_whole = is_only or bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences
             covered = 1.0
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(entity_id)
-        fit = 1.0 if is_count and is_only else self._question.fit(entity)
+        fit = 1.0 if is_number and is_only else self._question.fit(entity)
         facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
             read=math.log(max(candidate.read, float(is_only), _COMPUTED_READ * computed) + _MIN_READ),

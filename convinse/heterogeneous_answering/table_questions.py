@@ -10,6 +10,7 @@
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
 | `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
+| `span` | "How many years after A was B released?" | the whole years between two dates |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation has no result if rows, facts or values that it needs are missing, if values are equal, or if the question has words
@@ -32,7 +33,7 @@ from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .candidates import Computed
-from .comparisons import chosen_by_value
+from .comparisons import chosen_by_value, years_between
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .question import Question
@@ -293,5 +294,6 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "list": listed_rows,
     "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
     "order": ordered_things,
+    "span": lambda question, _: years_between(question),
     "sum": _sum,
 }
