@@ -143,14 +143,14 @@ def _entries(question: Question, nouns: _CountedNouns, about: set[str]) -> Itera
     for place, read in enumerate(question.evidences):
         if fact := read.fact:
             label = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
-            is_named = bool(question.property_names.asking(label, nouns.nouns)) or nouns.nouns <= keywords(
-                fact.object["label"]
-            )
+            asking = question.property_names.asking(label, words)
+            is_named = bool(question.property_names.asking(label, nouns.nouns))
+            is_named |= bool(asking) and nouns.nouns <= keywords(fact.object["label"])  # "how many Emmys did X win"
             if is_recurring:  # "how many times did X win Y"
                 is_named = fact.object["id"] in about
             is_past = any(qualifier.predicate["id"] == END_TIME for qualifier in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
-                entry = _Entry(fact.object, place, question.property_names.asking(label, words))
+                entry = _Entry(fact.object, place, asking)
                 of_property = fact.subject["id"], fact.predicate["id"]
                 facts[of_property].append(entry)
                 if fact.qualifiers:
