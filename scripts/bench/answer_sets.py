@@ -87,6 +87,10 @@ _VALUE_COLUMNS = {
     "right": ("right", "{}"),
     "abstained": ("abstained", "{}"),
     "right, abstained": ("right_abstained", "{}"),
+    "above .7": ("above_70", "{}"),
+    "wrong above .7": ("wrong_above_70", "{}"),
+    "above .9": ("above_90", "{}"),
+    "wrong above .9": ("wrong_above_90", "{}"),
 }
 
 
@@ -114,7 +118,18 @@ def _value_figures(turns: Sequence[Turn]) -> Figures:
         "right": len(right) if turns[0]["answers"] else None,
         "abstained": sum(map(has_abstained, turns)),
         "right_abstained": sum(map(has_abstained, right)),
+        **_sureness(turns),
     }
+
+
+def _sureness(turns: Sequence[Turn]) -> Figures:
+    """How many first answers are above a probability, and how many of these are wrong."""
+    figures: Figures = {}
+    for percent in (70, 90):
+        sure = [turn for turn in turns if turn["pred_answers"] and turn["pred_answers"][0]["score"] > percent / 100]
+        figures[f"above_{percent}"] = len(sure)
+        figures[f"wrong_above_{percent}"] = sum(not turn.get("p_at_1") for turn in sure)
+    return figures
 
 
 # -- questions over folders of files ------------------------------------------------------------------------------------
