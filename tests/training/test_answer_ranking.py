@@ -265,12 +265,12 @@ def test_a_written_ranking_ranks_as_the_learned_one():
 
 
 def test_questions_without_an_answer_teach_how_sure_an_answer_is_but_not_which_is_best():
-    known, thin = sets_of(), [ChoiceSet("thin", [row._replace(right=row.right & False) for row in drawn(60, 8)], [])]
-    before, after = train_weights(known, 3.0, ""), train_weights(known, 3.0, "", [*known, *thin])
+    first, thin = sets_of(), [ChoiceSet("thin", [row._replace(right=row.right & False) for row in drawn(60, 8)], [])]
+    before, after = train_weights(first, 3.0, ""), train_weights(first, 3.0, "", [*first, *thin])
     assert after.features == before.features and after.bias > before.bias
     changed = {new.name for new, old in zip(after.nothing, before.nothing, strict=True) if new.weight != old.weight}
     assert changed <= {"score", "surest"}
-    assert train_weights(known, 3.0, "", known).bias == pytest.approx(before.bias, abs=0.3)
+    assert train_weights(first, 3.0, "", first).bias == pytest.approx(before.bias, abs=0.3)
 
 
 @pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], DECISIONS])
