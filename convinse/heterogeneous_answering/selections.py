@@ -294,13 +294,24 @@ def best_explained(
 
     The table that explains most comes first.
     """
-    selections = [(table, selected) for table in tables if (selected := selected_rows(question, table, words))]
+    selections = [
+        (table, selected)
+        for table in tables
+        if (selected := selected_rows(question, table, words - _topic_words(question, table)))
+    ]
     explained = [
         (table, selected)
         for table, selected in selections
         if not is_unexplained(operation, question, table, words, selected.used)
     ]
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
+
+
+def _topic_words(question: Question, table: Table) -> frozenset[str]:
+    """Return the words of the name of the page of a table if the question is about it: they select none of its rows."""
+    page = table.rows[0]["page"]
+    is_topic = any(entity["id"] == page for entity in question.about)
+    return question.language.properties.keywords(question.items.label(page) or "") if is_topic else frozenset()
 
 
 def extent_of(table: Table, selected: Selected) -> Extent:

@@ -80,6 +80,10 @@ class OperationWords:
     reversing: str
     differing: re.Pattern[str]
     counting: re.Pattern[str]
+    spanning: re.Pattern[str]
+    alike: re.Pattern[str]
+    recurring: WordSet
+    partial: re.Pattern[str]
     heading: re.Pattern[str]
     web: WordSet
     dated: WordSet

@@ -80,7 +80,7 @@ def _of_age(
     year = _YEAR.search(rest)
     if words.dying.search(rest):
         question = f"When did {owner} die?"
-    elif clause:
+    elif clause and year is None:
         said = _with_topics(clause, history, kb, language)
         question = f"When did {said}?"
     elif year is not None:

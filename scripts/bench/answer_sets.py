@@ -22,7 +22,7 @@ from convinse.language.text import fold
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import SOURCES
-from convinse.scoring.convqa import evaluate, is_answer
+from convinse.scoring.convqa import evaluate, has_abstained, is_answer
 from convinse.scoring.extractive import normalize
 from recipes.built_sources import INTRODUCTIONS, SAVED, build_sources
 
@@ -110,6 +110,58 @@ def followups(bench: Bench) -> Figures:
                             rows[row][f"{half}_of"] += column == half
     bench.compare("conversations whose later turns lean on what was said", ("kind",), _FOLLOWUP_COLUMNS, {(): rows})
     return dict(rows)
+
+
+# -- values, and what is not there --------------------------------------------------------------------------------------
+
+_VALUE_COLUMNS = {
+    "questions": ("questions", "{}"),
+    "right": ("right", "{}"),
+    "abstained": ("abstained", "{}"),
+    "right, abstained": ("right_abstained", "{}"),
+    "above .7": ("above_70", "{}"),
+    "wrong above .7": ("wrong_above_70", "{}"),
+    "above .9": ("above_90", "{}"),
+    "wrong above .9": ("wrong_above_90", "{}"),
+}
+
+
+def values(bench: Bench) -> Figures:
+    """Put the questions of values.json over the embedded data, each by itself: comparisons, times, ages, counts, what no fact says.
+
+    The half `choose` was there to choose by. "right": the first answer is right, whether or not it is a suggestion.
+    """
+    conversations = read_benchmark(Path(__file__).with_name("values.json"), "convmix")
+    with Pipeline(load_config("config.yml", ers_use_cache=False), use_gold_answers=False) as pipeline:
+        answered = pipeline.run(conversations[: bench.size.limit])
+    groups: defaultdict[tuple[str, str], list[Turn]] = defaultdict(list)
+    for conversation in answered:
+        for turn in conversation["questions"]:
+            groups[str(conversation["part"]), turn["kind"]].append(turn)
+    rows = {group: _value_figures(turns) for group, turns in groups.items()}
+    bench.compare("questions for values, and without an answer", ("half", "kind"), _VALUE_COLUMNS, {(): rows})
+    return {", ".join(group): figures for group, figures in rows.items()}
+
+
+def _value_figures(turns: Sequence[Turn]) -> Figures:
+    right = [turn for turn in turns if turn.get("p_at_1")]
+    return {
+        "questions": len(turns),
+        "right": len(right) if turns[0]["answers"] else None,
+        "abstained": sum(map(has_abstained, turns)),
+        "right_abstained": sum(map(has_abstained, right)),
+        **_sureness(turns),
+    }
+
+
+def _sureness(turns: Sequence[Turn]) -> Figures:
+    """How many first answers are above a probability, and how many of these are wrong."""
+    figures: Figures = {}
+    for percent in (70, 90):
+        sure = [turn for turn in turns if turn["pred_answers"] and turn["pred_answers"][0]["score"] > percent / 100]
+        figures[f"above_{percent}"] = len(sure)
+        figures[f"wrong_above_{percent}"] = sum(not turn.get("p_at_1") for turn in sure)
+    return figures
 
 
 # -- questions over folders of files ------------------------------------------------------------------------------------

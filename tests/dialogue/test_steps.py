@@ -110,6 +110,17 @@ def test_an_age_without_a_birth_is_not_known_but_one_in_a_text_is():
     assert "abstained" not in taken(stated, {})[0]
 
 
+def test_dates_that_give_the_same_age_count_together():
+    days = [("1997-12-19", "19 December 1997"), ("1998-01-07", "7 January 1998"), ("1999-01-07", "7 January 1999")]
+    released = [(date(*day), 0.2) for day in days]
+    world = {BIRTH["question"]: BORN, THEN["question"]: released}
+    turn, _ = taken(answered("how old was he then", ("2", 0.4), steps=[{**BIRTH}, {**THEN}]), world)
+    assert [(ranked["answer"]["id"], ranked["score"]) for ranked in turn["pred_answers"]] == [
+        ("43", pytest.approx(0.36)),
+        ("44", pytest.approx(0.18)),
+    ]
+
+
 AGES = [
     (("1954-08-16", "16 August 1954"), ("1997-12-19", "19 December 1997"), [43]),
     (("1954-08-16", "16 August 1954"), ("1997-08-15", "15 August 1997"), [42]),
