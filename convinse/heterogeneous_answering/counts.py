@@ -98,7 +98,8 @@ def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> 
 
 def _is_partial(question: Question, table: Table) -> bool:
     """Return True if a table of an article says that it has only some of the things, such as "Selected albums"."""
-    is_partial = question.language.operations.partial.search(table.rows[0]["caption"])
+    operations, caption = question.language.operations, table.rows[0]["caption"]
+    is_partial = operations.partial.search(caption) or operations.partial_times.search(caption)
     return is_partial is not None and not _is_of_document(question, table)
 
 

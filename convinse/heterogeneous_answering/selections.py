@@ -328,10 +328,7 @@ def relates_rows(question: Question) -> bool:
     if denial := question.language.yes_no.denial.search(question.in_full):
         words -= {*fold(denial[0]).split()}
     if bound_words(question):
-        return bool(
-            (operations.relating - operations.greater - operations.lesser - {"than", "above", "below", "between"})
-            & words
-        )
+        return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)
     return bool(operations.relating & words) and not question.language.times.time(question.in_full)
 
 

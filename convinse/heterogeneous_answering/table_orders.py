@@ -244,7 +244,7 @@ def _is_series(table: Table, unexplained: frozenset[str], question: Question) ->
     if words.keywords(question.in_full) & degrees - table.headers:  # "how long is the third one"
         return False
     title = table.rows[0]["caption"] or table.rows[0]["section"]
-    is_partial = not operations.partial.isdisjoint(fold(title).split())
+    is_partial = operations.partial.search(title) is not None
     return is_of_topic and not is_partial and not names & said and len(said) <= _UNEXPLAINED_OF_SERIES
 
 

@@ -57,7 +57,6 @@ class OperationWords:
     sole: WordSet
     fields: Renamed
     naming: WordSet
-    partial: WordSet
     choosing: WordSet
     continuing: WordSet
     sizes: WordSet
@@ -84,6 +83,8 @@ class OperationWords:
     alike: re.Pattern[str]
     recurring: WordSet
     partial: re.Pattern[str]
+    partial_times: re.Pattern[str]
+    bounding: WordSet
     heading: re.Pattern[str]
     web: WordSet
     dated: WordSet
