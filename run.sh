@@ -36,24 +36,28 @@ case " ${1:-} " in
     " train ") extras="${extras:+$extras,}neural,ir" ;;
     " export ") extras="${extras:+$extras,}neural" ;;
     " bench ")
+        extras="${extras:+$extras,}bench"
         case " ${2:-} " in
-            " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
-            " answering " | " results ") extras="${extras:+$extras,}ir" ;;
+            " rerank " | " read ") extras="$extras,neural" ;;
+            " model ") extras="$extras,neural,ir" ;;
+            " answering " | " live " | " results ") extras="$extras,ir" ;;
         esac ;;
-    " report ") extras="${extras:+$extras,}ir,plots" ;;
+    " report ")
+        case "${2:-}" in "" | -*) ;; *) [ -e "$2" ] || fail "$2: no such folder; give one that \`pipeline\` wrote" ;; esac
+        extras="${extras:+$extras,}ir,plots" ;;
     " completion ") extras="${extras:+$extras,}completion" ;;
     " serve ") case " ${2:-} " in " mcp ") extras="${extras:+$extras,}mcp" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
-# the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it, clients has mcp
+# the stamp of an extra (and of "base") holds what was installed; the extra test has neural, ir and bench in it, clients has mcp
 stamped() { [ -f "$venv/.convinse-stamp-$1" ] && [ "$(<"$venv/.convinse-stamp-$1")" = "$wanted" ]; }
 ready() {
     local extra
     [ -x "$venv/bin/python" ] && stamped base || return 1
     for extra in ${extras//,/ }; do
-        stamped "$extra" || { case "$extra" in neural | ir) stamped test ;; mcp) stamped clients ;; *) false ;; esac; } || return 1
+        stamped "$extra" || { case "$extra" in neural | ir | bench) stamped test ;; mcp) stamped clients ;; *) false ;; esac; } || return 1
     done
 }
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
     from .evidence_retrieval_scoring.wikipedia_retriever.wikipedia_retriever import WikipediaRetriever
     from .heterogeneous_answering.base import HeterogeneousAnswering
-    from .pipeline import Pipeline
+    from .pipeline import Pipeline, ask
     from .question_understanding.base import QuestionUnderstanding
     from .records.conversation import Conversation, Turn
     from .records.evidence import Entity, Evidence
@@ -41,6 +41,7 @@ _PUBLIC = {
     "Session": "session",
     "Turn": "records.conversation",
     "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever.wikipedia_retriever",
+    "ask": "pipeline",
     "load_config": "config",
 }
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Session",
     "Turn",
     "WikipediaRetriever",
+    "ask",
     "load_config",
 ]
 

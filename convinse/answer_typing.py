@@ -12,6 +12,7 @@ from .encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerCla
 from .encoder.question_readers import AnswerTypeReader
 from .knowledge_base.items import Items
 from .language.answer_types import AnswerType, AnswerTypes
+from .records.literals import is_item
 from .records.written_values import kind_of_value
 from .support.recently_used import RecentlyUsed
 
@@ -40,7 +41,7 @@ class ClassesOfEntities:
         self.places = lru_cache(maxsize=50_000)(self._places)
 
     def _places(self, entity_id: str) -> tuple[int, ...]:
-        if entity_id.startswith("Q"):
+        if is_item(entity_id):
             kinds = self._kb.objects(entity_id, _INSTANCE_OF)
             names = {root for name in kinds for root in self._roots(name)}
         elif kind := kind_of_value(entity_id):

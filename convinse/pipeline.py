@@ -6,7 +6,7 @@ import copy
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
 from .dialogue.steps import take_steps
+from .documents.over import config_over
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer
@@ -30,6 +31,7 @@ from .support.errors import DataError
 from .support.registry import find_module
 from .turn_results import keep_evidences, remove_results
 
+StrPath = str | os.PathLike[str]
 LOGGER = logging.getLogger(__name__)
 STAGES: dict[StageName, type[Stage]] = {
     "qu": QuestionUnderstanding,
@@ -48,6 +50,8 @@ class Pipeline:
 
     Args:
         config: names the modules; each is built from it. A name or path is read as `load_config` does.
+        over: a file, a folder, several of them or an index, which answer in place of what is configured. They are indexed as by
+            `ask --over`, before the pipeline is there; what changes later is read by the next pipeline.
         use_gold_answers: the default of `run`: whether earlier turns count with their gold answers.
         qu, ers, ha: modules to use instead of the configured ones; `close` does not close what they have opened.
         resources: the shared files and models; its owner closes it. By default the pipeline has its own, and `close`, or the
@@ -56,15 +60,18 @@ class Pipeline:
 
     def __init__(
         self,
-        config: Config | str | os.PathLike[str] = "config.yml",
+        config: Config | StrPath = "config.yml",
         use_gold_answers: bool = True,
         *,
+        over: StrPath | Sequence[StrPath] | None = None,
         qu: QuestionUnderstanding | None = None,
         ers: EvidenceRetrievalScoring | None = None,
         ha: HeterogeneousAnswering | None = None,
         resources: Resources | None = None,
     ) -> None:
         self.config = read_config(config)
+        if over is not None:
+            self.config = config_over(self.config, over)
         self.use_gold_answers = use_gold_answers
         self._is_owner = resources is None
         self.resources = resources or Resources(self.config)
@@ -88,7 +95,7 @@ class Pipeline:
 
     def run(
         self,
-        conversations: Iterable[Conversation],
+        conversations: Iterable[Mapping[str, object]],
         sources: str | Sequence[str] = DEFAULT_SOURCES,
         use_gold_answers: bool | None = None,
         *,
@@ -98,7 +105,7 @@ class Pipeline:
         """Answer all turns; returns new conversations with what the stages added.
 
         Args:
-            conversations: in the ConvMix structure; gold answers are optional.
+            conversations: `Conversation`s, in the ConvMix structure; gold answers are optional.
             sources: a combination such as `kb_text`, or a list.
             use_gold_answers: whether earlier turns count with their gold answers (if they have any) or with the
                 predicted one; None: as the pipeline was built.
@@ -296,6 +303,22 @@ class Pipeline:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def ask(
+    question: str,
+    sources: str | Sequence[str] = DEFAULT_SOURCES,
+    *,
+    over: StrPath | Sequence[StrPath] | None = None,
+    config: Config | StrPath = "config.yml",
+) -> Turn:
+    """Return the turn that answers one question; a `Pipeline` answers further ones without opening everything again.
+
+    >>> ask("Who directed the film Titanic?", config="lexical.yml")["pred_answers"][0]["answer"]["label"]
+    'James Cameron'
+    """
+    with Pipeline(config, over=over) as pipeline:
+        return pipeline.session(sources).ask(question)
 
 
 def build_stage(stage: StageName, config: Config, resources: Resources | None = None) -> Any:

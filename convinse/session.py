@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from .question_understanding.base import history_turn
-from .records.conversation import Conversation, Turn, check_answered, check_question
+from .records.conversation import Conversation, Turn, check_answered, check_question, new_turn
 from .records.display import ConversationRecord, conversation_record, turn_record
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .support.errors import DataError, ModuleError, one_line
@@ -160,7 +160,7 @@ def _answered(batch: Sequence[NextQuestion]) -> list[Turn | Exception]:
     for session, question, _ in batch:
         history = [msgspec.json.decode(stored) for _, stored in session._turns]
         number = history[-1].get("turn", len(history) - 1) + 1 if history else 0
-        turns.append({"turn": number, "question": question})
+        turns.append(new_turn(turn=number, question=question))
         histories.append(history)
     failed: dict[int, Exception] = {}
 

@@ -98,6 +98,13 @@ def test_the_configurations_of_the_project_are_valid(path):
     load_settings(ReaderTraining, path) if path.parent.name == "mrqa" else load_config(path)
 
 
+def test_a_configuration_is_named_once_among_those_that_there_are(monkeypatch):
+    monkeypatch.chdir(project_root())  # where `config/` of the folder is that of the project
+    with pytest.raises(ConfigError) as raised:
+        load_config("nothing-like-it.yml")
+    assert str(raised.value).count(" lexical.yml") == 1
+
+
 def test_precision_has_the_name_that_it_had_for_scoring(written):
     config = load_config(written("evs_precision: int8"))
     assert config == load_config(written(""), evs_precision="int8") == parse_config({"precision": "int8"})

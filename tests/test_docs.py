@@ -84,8 +84,17 @@ def test_the_conversations_of_the_readme_are_what_ask_prints(workdir, capsys):
 
 
 def test_the_python_example_runs(workdir, capsys):
-    exec(compile(block("docs/python.md", "python"), "docs/python.md", "exec"), {})
+    exec(
+        compile(block("docs/python.md", "python", after="A conversation, and retrieval"), "docs/python.md", "exec"), {}
+    )
     assert "16 August 1954" in capsys.readouterr().out
+
+
+def test_the_questions_over_files_of_the_python_page(workdir, capsys):
+    (workdir / "contracts").symlink_to(ROOT / "examples/contracts")
+    exec(block("docs/python.md", "python", after="A question over a folder"), {})
+    first, second, _ = capsys.readouterr().out.splitlines()
+    assert first.startswith("6 months ") and "Contract with Acker and Contract with Dunmore" in second
 
 
 def test_the_session_of_the_python_page_goes_on(workdir, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import gc
 import logging
 import os
@@ -73,7 +74,7 @@ def _run(arguments: list[str]) -> int:
     parser = build_parser()
     options, rest = parser.parse_known_args(arguments)
     if rest and not options.takes_more:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        options.usage_error(f"unrecognized arguments: {' '.join(rest)}")
     options.arguments, options.rest = arguments, rest
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(PrintableFormatter("%(message)s"))
@@ -87,6 +88,11 @@ def _run(arguments: list[str]) -> int:
         if options.debug:
             raise
         _tell(one_line(error))
+        return 1
+    except ModuleNotFoundError as error:
+        if options.debug or error.name is None or error.name.partition(".")[0] in ("convinse", "bench"):
+            raise
+        _tell(f"the package {error.name} is missing; run pip install {error.name}, or bash run.sh, which brings it")
         return 1
     except OSError as error:
         if isinstance(error, BrokenPipeError) and sys.stdout is not None:
@@ -127,6 +133,10 @@ class _Parser(argparse.ArgumentParser):
         if match := re.match(r"argument COMMAND: invalid choice: '(.*?)' \(choose from (.*)\)", message):
             remedy = _DROPPED.get(match[1]) or nearest(match[1], re.findall(r"[a-z-]+", match[2]))
             message = f"unknown command '{match[1]}'; {remedy}"
+        elif match := re.match(r"unrecognized arguments: (--[\w-]+)", message):
+            options = [option for option in self._option_string_actions if option.startswith("--")]
+            if close := difflib.get_close_matches(match[1], options, n=1):
+                message = f"unknown option {match[1]}; did you mean '{close[0]}'?"
         super().error(message)
 
 

@@ -38,7 +38,7 @@ class Commands:
         parser: argparse.ArgumentParser = self._subparsers.add_parser(
             name, **shown, description=text, parents=[self._common]
         )
-        parser.set_defaults(run=function, interrupted=interrupted, takes_more=False)
+        parser.set_defaults(run=function, interrupted=interrupted, takes_more=False, usage_error=parser.error)
         return parser
 
     def group(self, name: str, text: str) -> Commands:

@@ -51,7 +51,7 @@ def add(commands: Commands) -> None:
         help="the N best answers, however improbable (default: 5 at most, of 1 %% or more)",
     )  # fmt: skip
     # argparse leaves the arguments behind an option in the middle, as in: ask PATH --json QUESTION
-    sub.set_defaults(takes_more=True, usage_error=sub.error)
+    sub.set_defaults(takes_more=True)
 
 
 def add_pipeline(parser: argparse.ArgumentParser) -> None:

@@ -24,6 +24,7 @@ from .ask import (
     talk_lines,
 )
 from .documents import files_over, watched_over
+from .output import program
 from .tables import console, say
 
 if TYPE_CHECKING:
@@ -248,6 +249,7 @@ class Chat:
 
         from ..documents.files import CONVERSATION
         from ..documents.proof import relative_to
+        from ..language.text import counted
         from ..support.files import replacing
 
         if not name and self._path is None:
@@ -255,6 +257,8 @@ class Chat:
         path = Path(name).expanduser() if name else self._path
         if path is None or (path != self._path and path.exists()):
             raise OutputError(f"{path}: is there already; name another file")
+        if not path.parent.is_dir():
+            raise OutputError(f"{path}: no folder {path.parent}; make it, or name another file")
         saved: dict[str, Any] = dict(self._session.conversation)
         if self._over:
             folder = path.resolve().parent
@@ -264,7 +268,7 @@ class Chat:
         with replacing(path) as temporary:
             temporary.write_bytes(msgspec.json.encode(saved) + b"\n")
         self._path = path
-        say(f"{path}: {len(self._session)} turns; convinse chat {path} goes on with them")
+        say(f"{path}: {counted(len(self._session), 'turn')}; {program()} chat {path} goes on with them")
 
     def _help(self, _: str) -> None:
         for name, (argument, text, _command) in self.COMMANDS.items():

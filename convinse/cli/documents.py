@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import logging
 import shlex
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from .arguments import Commands, configured
-from .output import say_next
+from .output import program, say_next
 from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
     from ..config import Config
     from ..documents.index import ListedFile, Updated
-    from ..wikipedia.stored_pages import Embedding
+    from ..documents.over import Indexed
 
 LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
-_MODEL = "snapshot:model"
 _FAULTS_SHOWN = 20
-MOST_WAITED_FOR = 20_000  # passages that are embedded before a single question is answered: 45 s on two cores
 
 
 def add(commands: Commands) -> None:
@@ -38,7 +35,9 @@ def add(commands: Commands) -> None:
     sub.add_argument("--output", required=True, metavar="DIR", help="the folder of the index")
     files = commands.add("files", _files, "what is read of files and folders, and what is not", "nothing is lost")
     files.add_argument("paths", nargs="+", metavar="PATH", help="files and folders, or the index of some")
-    sub.add_argument("--vectors", default=_MODEL, metavar="MODEL", help=f"the bi-encoder (default {_MODEL})")
+    sub.add_argument(
+        "--vectors", default="snapshot:model", metavar="MODEL", help="the bi-encoder (default %(default)s)"
+    )
 
 
 _OVER = "ask about these files and folders, or the index of some, in place of what is configured; may be repeated"
@@ -59,19 +58,9 @@ def add_over(parser: argparse.ArgumentParser, text: str = _OVER) -> None:
 
 def configured_over(options: argparse.Namespace) -> Config:
     """Return the configuration, over the documents of `--over` if there are any; their index is brought up to date first."""
-    from ..documents.vectors import add_vectors
-
     config, indexed = _config_and_index(options)
-    if indexed is not None and (missing := indexed.done.without_vectors):
-        if missing <= MOST_WAITED_FOR:
-            add_vectors(indexed.folder, indexed.embedding, options.quiet)
-        else:
-            LOGGER.warning(
-                "%s passages have no vectors yet, and only their words are searched; convinse index %s --output DIR makes "
-                "the vectors, then ask --over DIR",
-                f"{missing:,}",
-                shlex.join(options.over),
-            )
+    if indexed is not None:
+        indexed.add_vectors(options.quiet)
     return config
 
 
@@ -88,23 +77,17 @@ def watched_over(options: argparse.Namespace) -> Iterator[Config]:
         yield config
 
 
-class _Indexed(NamedTuple):
-    folder: Path
-    paths: list[Path]
-    embedding: Embedding
-    done: Updated
-
-
-def _config_and_index(options: argparse.Namespace) -> tuple[Config, _Indexed | None]:
+def _config_and_index(options: argparse.Namespace) -> tuple[Config, Indexed | None]:
     options.over = [*options.over, *getattr(options, "paths", ())]
     if not options.over:
         if options.with_kb:
             raise ConfigError("--with-kb belongs to --over PATH; give that, too")
         return configured(options), None
     from ..documents.index import settings_over
+    from ..documents.over import index_over
 
     paths = [Path(path).expanduser() for path in options.over]
-    folder, indexed = _index_over(paths, configured(options).evs_bi_encoder or _MODEL, options.quiet)
+    folder, indexed = index_over(paths, configured(options).evs_bi_encoder, options.quiet)
     if indexed is not None:
         _report(indexed.done)
         _tell_left_out(indexed.done, options.over)
@@ -116,34 +99,18 @@ def _config_and_index(options: argparse.Namespace) -> tuple[Config, _Indexed | N
 
 def files_over(options: argparse.Namespace) -> list[Path]:
     """Return the files and folders of `--over`; empty if it names an index, which does not say where its files are."""
-    from ..documents.index import FILE
+    from ..documents.over import is_index
 
     paths = [Path(path).expanduser().resolve() for path in options.over]
-    return [] if len(paths) == 1 and (paths[0] / FILE).is_file() else paths
-
-
-def _index_over(paths: list[Path], model: str, quiet: bool) -> tuple[Path, _Indexed | None]:
-    """Return the index of paths, brought up to date in the user's cache, or the folder that is an index itself."""
-    from ..documents.index import FILE, update
-    from ..support.checksums import users_cache
-    from .wikipedia import embedding_of
-
-    if len(paths) == 1 and (paths[0] / FILE).is_file():
-        return paths[0], None
-    cache = users_cache()
-    if cache is None:
-        raise ConfigError("--over: no cache folder; make an index with convinse index, and name its folder")
-    names = "\0".join(str(path.resolve()) for path in paths)
-    folder = cache / "documents" / hashlib.sha256(names.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    embedding = embedding_of(model)
-    done = update(folder, paths, embedding, quiet, words_first=True)
-    return folder, _Indexed(folder, paths, embedding, done)
+    return [] if len(paths) == 1 and is_index(paths[0]) else paths
 
 
 def _tell_left_out(done: Updated, paths: list[str]) -> None:
     """Say in one line what of the files was not read, if anything: answers are from the rest."""
+    from ..documents.files import counted_reason
+
     parts = [
-        f"{number:,} {reason}"
+        counted_reason(number, reason)
         for reason, number in sorted(done.left_out.items())
         if "hidden" not in reason and "proofs" not in reason
     ]
@@ -154,24 +121,25 @@ def _tell_left_out(done: Updated, paths: list[str]) -> None:
     if parts:
         shown = " ".join(map(shlex.quote, paths))
         LOGGER.warning(
-            "%s read; not read: %s (convinse files %s lists them)",
+            "%s read; not read: %s (%s files %s lists them)",
             "1 file is" if done.counts["pages"] == 1 else f"{done.counts['pages']:,} files are",
             ", ".join(parts),
+            program(),
             shown,
         )
 
 
 def _read(file: ListedFile) -> str:
-    words = {"text": "passage", "table": "row", "info": "value"}
-    counts = [(file.counts[source], word) for source, word in words.items() if file.counts.get(source)]
-    amounts = ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for count, word in counts)
-    return "" if file.fault else f"{file.title}: {amounts or 'nothing'}"
+    from ..documents.index import amounts
+
+    return "" if file.fault else f"{file.title}: {amounts(file.counts) or 'nothing'}"
 
 
 def _files(options: argparse.Namespace) -> int:
     from ..documents.index import DocumentIndex
+    from ..documents.over import index_over
 
-    folder, indexed = _index_over([Path(path).expanduser() for path in options.paths], _MODEL, options.quiet)
+    folder, indexed = index_over([Path(path) for path in options.paths], quiet=options.quiet)
     with closing(DocumentIndex(folder)) as index:
         rows = [(file.name, _read(file), file.fault or file.left_out) for file in index.files()]
     print_rows(None, ("file", "read", "not read"), rows)
@@ -183,8 +151,7 @@ def _files(options: argparse.Namespace) -> int:
 def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:
     """Make an index, or bring it up to date: the words, then the vectors in parts."""
     from ..documents.index import update
-    from ..documents.vectors import add_vectors
-    from .wikipedia import embedding_of
+    from ..documents.vectors import add_vectors, embedding_of
 
     embedding = embedding_of(model)
     done = update(folder, paths, embedding, quiet, words_first=True)

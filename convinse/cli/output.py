@@ -57,11 +57,15 @@ def print_json(value: Any) -> None:
     print(msgspec.json.encode(value).decode())
 
 
+def program() -> str:
+    """Return what the user types before a command; run.sh sets the variable."""
+    return "bash run.sh" if "CONVINSE_ROOT" in os.environ else "convinse"
+
+
 def say_next(arguments: str, remark: str = "") -> None:
     """Log the next command for the output of this one: its arguments as they are typed."""
     sys.stdout.flush()  # what was made is said first
-    program = "bash run.sh" if "CONVINSE_ROOT" in os.environ else "convinse"  # run.sh sets it
-    logging.getLogger(__name__).info("next: %s %s%s", program, arguments, f"  ({remark})" if remark else "")
+    logging.getLogger(__name__).info("next: %s %s%s", program(), arguments, f"  ({remark})" if remark else "")
 
 
 def _json_escapes(error: UnicodeError) -> tuple[str, int]:

@@ -15,7 +15,6 @@ from .tables import print_pairs
 if TYPE_CHECKING:
     from ..wikipedia.build import BuiltDump
     from ..wikipedia.changes import Changed
-    from ..wikipedia.stored_pages import Embedding
 
 
 def add(commands: Commands) -> None:
@@ -50,6 +49,7 @@ def add(commands: Commands) -> None:
 
 
 def _wikipedia_build(options: argparse.Namespace) -> int:
+    from ..documents.vectors import embedding_of
     from ..wikipedia.build import build
 
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
@@ -61,6 +61,7 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
 
 def _wikipedia_add(options: argparse.Namespace) -> int:
     from ..config import SNAPSHOT, resolve
+    from ..documents.vectors import embedding_of
     from ..wikipedia.changes import add_pages
     from ..wikipedia.dump import WikipediaDump
 
@@ -99,15 +100,6 @@ def _wikipedia_info(options: argparse.Namespace) -> int:
 
     _print_dump(resolve(options.file))
     return 0
-
-
-def embedding_of(model: str) -> Embedding:
-    """Return the embedding of evidences by a bi-encoder."""
-    from ..encoder.bi_encoder import BiEncoder
-    from ..wikipedia.stored_pages import Embedding
-
-    encoder = BiEncoder(model)
-    return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
 
 
 def _skipped(done: BuiltDump | Changed) -> dict[str, int]:

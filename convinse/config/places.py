@@ -29,8 +29,8 @@ def find_config(name: str | os.PathLike[str]) -> Path:
     for candidate in (path, *(folder / inner for folder in folders)):
         if candidate.is_file():
             return candidate
-    names = [file.relative_to(folder).as_posix() for folder in folders for file in folder.rglob("*.yml")]
-    hint = nearest(str(path), names or ["config.yml"], ".yml")
+    names = {file.relative_to(folder).as_posix() for folder in folders for file in folder.rglob("*.yml")}
+    hint = nearest(str(path), [*names] or ["config.yml"], ".yml")
     raise ConfigError(f"{path}: no such configuration, nor in config/; {hint}")
 
 

@@ -10,6 +10,7 @@ from ..knowledge_base.question_names import written_names
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
+from ..records.literals import is_item
 from ..records.replies import Clarification, PossibleMeaning
 from ..records.representation import QuestionEntity
 from ..resources import Resources
@@ -65,7 +66,7 @@ def ask_for_meaning(turn: Turn, kb: Items) -> Clarification | None:
         return None
     names: defaultdict[str, list[QuestionEntity]] = defaultdict(list)
     for entity in turn["representation"]["candidates"]:
-        if entity["item"]["id"].startswith("Q") and entity["question_word"].casefold() in turn["question"].casefold():
+        if is_item(entity["item"]["id"]) and entity["question_word"].casefold() in turn["question"].casefold():
             names[entity["question_word"]].append(entity)
     for name, entities in names.items():
         meanings = sorted(entities, key=lambda meaning: meaning["rank"])

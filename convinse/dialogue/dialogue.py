@@ -13,7 +13,7 @@ from ..heterogeneous_answering.abstention import foreign
 from ..language.language import Language
 from ..question_understanding.base import history_turn
 from ..question_understanding.rewriting import CORRECTION
-from ..records.conversation import Turn
+from ..records.conversation import Turn, new_turn
 from ..records.replies import Meaning
 from ..resources import Resources
 from ..wikipedia.stored_pages import search_words
@@ -96,7 +96,7 @@ class Dialogue:
                 if place < len(reading.questions):
                     earlier = [history_turn(part, use_gold_answers=False) for part in (turn, *turn.get("parts", ()))]
                     part_histories.append([*reading.history, *earlier])
-                    parts.append({"turn": turn.get("turn", 0), "question": reading.questions[place]})
+                    parts.append(new_turn(turn=turn.get("turn", 0), question=reading.questions[place]))
                     turn.setdefault("parts", []).append(parts[-1])
             compute_parts(parts, part_histories)
         for turn, reading, utterance in zip(turns, readings, utterances, strict=True):

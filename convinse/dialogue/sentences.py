@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from ..language.language import Language
 from ..language.sentence_templates import SentenceTemplates
-from ..language.text import fold, listed
+from ..language.text import counted, fold, listed
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, passage_start
+from ..records.evidence import Entity, Evidence, passage_start
 from ..records.literals import is_date, is_number
 
 _LONGEST_PASSAGE = 200  # characters
@@ -28,13 +28,16 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
         return "I do not know: nothing was found."
     if "extent" in turn:
         return f"{_counted(turn)}{_citations(turn)}."
-    if answers[0]["answer"]["id"] in ("Yes", "No") and (passage := _passage(turn)):
+    evidence = _best_evidence(turn)
+    if evidence is not None and answers[0]["answer"]["label"] in evidence.get("citation", {"headings": []})["headings"]:
+        return None  # a heading says nothing by itself
+    if answers[0]["answer"]["id"] in ("Yes", "No") and (passage := _passage(turn, language)):
         return f"{answers[0]['answer']['label'].capitalize()}: “{passage}”{_citations(turn)}."
     items = _cited_items(turn)
     answer = _answer_forms([ranked for ranked in answers if ranked.get("list")] or answers[:1], language.sentences)
     for sentence, words in language.sentences.matching(turn.get("resolved_question", turn["question"])):
-        item = _item(words["item"], items)
-        if item is None:
+        item = None if "(" in words["item"] else _item(words["item"], items)  # a name that the history put in
+        if item is None or item in answer.values():
             continue
         said = {**{name: word.lower() for name, word in words.items()}, "item": item, **answer}
         try:
@@ -45,14 +48,21 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
     return None
 
 
-def _passage(turn: Turn) -> str:
-    """Return the words of the file that the best answer rests on; empty if that is no text of a file."""
+def _best_evidence(turn: Turn) -> Evidence | None:
     places = turn["pred_answers"][0].get("evidences")
-    evidence = turn["top_evidences"][places[0]] if places else None
+    return turn["top_evidences"][places[0]] if places else None
+
+
+def _passage(turn: Turn, language: Language) -> str:
+    """Return the words of the file that the best answer rests on; empty if that is no text of a file, or of something else."""
+    evidence = _best_evidence(turn)
     if evidence is None or "citation" not in evidence or evidence["source"] != "text":
         return ""
     title = evidence["wikidata_entities"][0]["label"] if evidence["wikidata_entities"] else ""
     words = evidence["evidence_text"][passage_start(evidence, title) :]
+    question = language.properties.keywords(turn.get("resolved_question", turn["question"]))
+    if question.isdisjoint(language.properties.keywords(words)):
+        return ""
     return words if len(words) <= _LONGEST_PASSAGE else f"{words[: _LONGEST_PASSAGE - 1]}…"
 
 
@@ -64,22 +74,18 @@ def _counted(turn: Turn) -> str:
     )
     names = labels[:_MOST_NAMED] + ([f"{len(labels) - _MOST_NAMED} more"] if len(labels) > _MOST_NAMED else [])
     said = listed(names) if names else turn["pred_answers"][0]["answer"]["label"]
-    rows, files = _number(extent["rows"], "row"), _number(extent["files"], "file")
-    unjudged = f"; {_number(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
+    evidence = _best_evidence(turn)
+    is_of_files = evidence is not None and "citation" in evidence
+    rows, files = counted(extent["rows"], "row"), counted(extent["files"], "file" if is_of_files else "page")
+    unjudged = f"; {counted(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
     return f"{said} ({rows} of {files}{unjudged})"
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' if number != 1 else ''}"
 
 
 def _cited_items(turn: Turn) -> dict[str, str]:
     # folded name -> label of the entities that the question is about and the first cited evidence has, too
-    places = turn["pred_answers"][0].get("evidences")
-    representation = turn.get("representation")
-    if not places or not representation:
+    evidence, representation = _best_evidence(turn), turn.get("representation")
+    if evidence is None or not representation:
         return {}
-    evidence = turn["top_evidences"][places[0]]
     ids = {entity["id"] for entity in evidence["wikidata_entities"]}
     if "retrieved_for_entity" in evidence:
         ids.add(evidence["retrieved_for_entity"]["id"])

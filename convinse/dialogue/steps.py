@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..heterogeneous_answering.abstention import DO_NOT_SAY, MISSING
 from ..language.step_words import StepWords
-from ..records.conversation import RankedAnswer, Step, Turn
+from ..records.conversation import RankedAnswer, Step, Turn, new_turn
 from ..records.evidence import Entity, Evidence, unique_entities
 from ..records.literals import date_entity, is_date, is_item, number_entity, years_of
 from ..records.replies import Meaning
@@ -120,7 +120,7 @@ def _is_settled(turn: Turn) -> bool:
 
 def _inner(turn: Turn, step: Step) -> Turn:
     """Return the turn of an inner question, whose names mean what they mean in the question around it."""
-    return {"turn": turn.get("turn", 0), "question": step["question"], "meanings": _meanings(turn)}
+    return new_turn(turn=turn.get("turn", 0), question=step["question"], meanings=_meanings(turn))
 
 
 def _outer(turn: Turn, step: Step, ranked: RankedAnswer) -> Turn:
@@ -133,7 +133,7 @@ def _outer(turn: Turn, step: Step, ranked: RankedAnswer) -> Turn:
     meanings = _meanings(turn)
     if is_item(answer["id"]):
         meanings.append({"name": answer["label"], "item": answer})
-    return {"turn": turn.get("turn", 0), "question": question, "meanings": meanings}
+    return new_turn(turn=turn.get("turn", 0), question=question, meanings=meanings)
 
 
 def _meanings(turn: Turn) -> list[Meaning]:

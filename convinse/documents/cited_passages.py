@@ -22,16 +22,16 @@ class ShownPassage:
     is_cited: bool
 
 
-def surroundings(index: DocumentIndex, file: str, text: str) -> list[ShownPassage]:
-    """Return the passage of a file with a text and the passages around it; empty if the index does not have it."""
+def surroundings(index: DocumentIndex, file: str, text: str, around: int = _AROUND) -> list[ShownPassage]:
+    """Return the passage of a file with a text and the passages `around` it; empty if the index does not have it."""
     item = item_id(file)
     evidences = index.get(item) or []
     cited = next((place for place, evidence in enumerate(evidences) if evidence["evidence_text"] == text), None)
     if cited is None:
         return []
-    title, start = index.names.label(item), max(0, cited - _AROUND)
+    title, start = index.names.label(item), max(0, cited - around)
     passages = []
-    for place, evidence in enumerate(evidences[start : cited + _AROUND + 1], start):
+    for place, evidence in enumerate(evidences[start : cited + around + 1], start):
         citation = evidence["citation"]
         passages.append(
             ShownPassage(

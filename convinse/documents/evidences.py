@@ -22,7 +22,7 @@ from .tables import data_rows, grid_of, named_values, parts_of
 from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 8  # raised when the same file gives other evidences
+FORMAT = 9  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
@@ -37,7 +37,7 @@ NamedThing = tuple[Entity, tuple[str, ...]]
 def item_id(*path: str) -> str:
     """Return the id of a document, a section of it or a name in it, by its path."""
     digest = hashlib.blake2b("\0".join(path).encode("utf-8", "surrogatepass"), digest_size=5).digest()
-    return f"Q{int.from_bytes(digest, 'big') + FIRST_DOCUMENT_ITEM}"
+    return f"F{int.from_bytes(digest, 'big') + FIRST_DOCUMENT_ITEM}"
 
 
 def title_of(name: str, document: ReadDocument) -> str:

@@ -45,7 +45,10 @@ def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
     for requested in paths:
         wholes.append(requested.expanduser().resolve())
         try:
-            wholes[-1].stat()
+            if wholes[-1].is_dir():
+                next(wholes[-1].iterdir(), None)
+            else:
+                wholes[-1].open("rb").close()
         except OSError as error:
             raise unreadable(requested, error) from None
     for requested, whole in zip(paths, wholes, strict=True):
@@ -75,6 +78,14 @@ def format_of(path: Path) -> str:
     with path.open("rb") as file:
         match = _FORMAT.match(file.read(100))
     return match[1].decode() if match else ""
+
+
+def counted_reason(number: int, reason: str) -> str:
+    """Return a number of files that are left out: 3 of kinds that are not read, 1 that is too large."""
+    several = (("folders", "folder"), ("kinds that are", "a kind that is"), ("that are", "that is"), ("scans", "scan"))
+    for words, word in several if number == 1 else ():
+        reason = reason.replace(words, word)
+    return f"{number:,} {reason}"
 
 
 def path_of(name: str, requested: Sequence[Path]) -> Path | None:

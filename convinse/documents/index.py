@@ -6,7 +6,7 @@ import hashlib
 import logging
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..config import NO_KB
-from ..language.text import fold
+from ..language.text import counted, fold
 from ..records.evidence import Evidence, Row
 from ..records.written_values import day_in
 from ..support.errors import DataError, IndexFileError, one_line
 from ..support.files import writing_to
-from ..support.progress import Advance, progress
+from ..support.progress import progress
 from ..wikipedia.dump import WikipediaDump
 from ..wikipedia.stored_pages import LAYOUT, SCHEMA, Embedding, changing, pack, put_pages, remove_page, write_meta
 from .evidences import FORMAT, NamedThing, document_evidences, item_id
-from .files import FoundFile, find_files
+from .files import FoundFile, counted_reason, find_files
 from .missing_vectors import WITHOUT_VECTORS, DocumentVectors, bare_documents, embed_documents, store_vectors
 from .model import LOCKED, NO_TEXT
 from .names import DocumentNames
@@ -191,8 +191,7 @@ class DocumentIndex(WikipediaDump):
         if in_part:
             parts.append(f"{in_part:,} of them in part")
         if skipped:
-            named = {"scan" if (reason, count) == ("scans", 1) else reason: count for reason, count in skipped.items()}
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(named.items()))
+            reasons = ", ".join(counted_reason(count, reason) for reason, count in sorted(skipped.items()))
             parts.append(f"{skipped.total():,} skipped ({reasons})")
         return ", ".join(parts)
 
@@ -268,8 +267,8 @@ def update(
         if strict and done.faults:
             raise DataError("; ".join(f"{name}: {fault}" for name, fault in done.faults.items()))
         if not done.counts["pages"]:
-            reasons = [f"{name} {fault}" for name, fault in list(done.faults.items())[:3]]
-            reasons += [f"{number} {reason}" for reason, number in left_out.items()]
+            reasons = [f"{name}: {fault}" for name, fault in list(done.faults.items())[:3]]
+            reasons += [counted_reason(number, reason) for reason, number in left_out.items()]
             shown = "; ".join(reasons) or "no files"
             raise DataError(
                 f"{', '.join(map(str, paths))}: no file can be read ({shown}); name files of text, such as .txt or .md"
@@ -290,13 +289,16 @@ def update_to(
     """Update an index to these files as `update` does, and note what was left out; an error of `check` undoes it."""
     with writing_to(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with (
-        changing(folder / FILE, folder) as connection,
-        progress("reading documents", len(files), "files", quiet) as advance,
-    ):
-        done = _Change(connection, embedding, advance, words_first).make(files, left_out)
+    with changing(folder / FILE, folder) as connection:
+        done = _Change(connection, embedding, quiet, words_first).make(files, left_out)
         check(done)
     return done
+
+
+def amounts(counts: Mapping[str, int]) -> str:
+    """Return the numbers of evidences by source in words: `1 passage, 7 rows`; empty without any."""
+    words = {"text": "passage", "table": "row", "info": "value"}
+    return ", ".join(counted(counts[source], word) for source, word in words.items() if counts.get(source))
 
 
 class _File(NamedTuple):
@@ -316,12 +318,13 @@ class _New(NamedTuple):
 
 class _Change:
     def __init__(
-        self, connection: sqlite3.Connection, embedding: Embedding | None, advance: Advance, words_first: bool
+        self, connection: sqlite3.Connection, embedding: Embedding | None, quiet: bool, words_first: bool
     ) -> None:
-        self._connection, self._embedding, self._advance = connection, embedding, advance
+        self._connection, self._embedding, self._quiet = connection, embedding, quiet
         self._words_first = words_first
         connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten with zeros
         self._has_removed = False
+        self._read: Counter[str] = Counter()  # new evidences by source
         self._new: list[_New] = []
         self._faults: dict[str, str] = {}
         self._make_tables()
@@ -351,13 +354,17 @@ class _Change:
         execute("INSERT INTO meta VALUES ('documents', ?)", (version,))
 
     def make(self, files: Sequence[FoundFile], left_out: Counter[str]) -> Updated:
-        counted: Counter[str] = Counter()
+        changes: Counter[str] = Counter()
         for name in self._stored.keys() - {file.name for file in files}:
             self._remove(name)
-            counted["removed"] += 1
-        for file in files:
-            counted[self._take(file)] += 1
-            self._advance()
+            changes["removed"] += 1
+        new = [file for file in files if not self._is_unchanged(file)]
+        changes["unchanged"] += len(files) - len(new)
+        is_quiet, read = self._quiet or not new, self._read
+        with progress("reading documents", len(new), "files", is_quiet, note=lambda: amounts(read)) as advance:
+            for file in new:
+                changes[self._take(file)] += 1
+                advance()
         self._write()
         if (
             self._has_removed
@@ -374,7 +381,7 @@ class _Change:
         if self._connection.total_changes:  # without changes a running server need not open it again
             write_meta(self._connection, total, "" if self._embedding is None else self._embedding.name, counts)
         return Updated(
-            counted["added"], counted["changed"], counted["removed"], counted["unchanged"],
+            changes["added"], changes["changed"], changes["removed"], changes["unchanged"],
             dict(sorted(self._faults.items())), left_out, counts, in_part, without_vectors,
         )  # fmt: skip
 
@@ -397,10 +404,12 @@ class _Change:
             store_vectors(self._connection, made)
         return 0
 
+    def _is_unchanged(self, file: FoundFile) -> bool:
+        stored = self._stored.get(file.name)
+        return stored is not None and (stored.size, stored.modified) == (file.size, file.modified)
+
     def _take(self, file: FoundFile) -> str:
         stored = self._stored.get(file.name)
-        if stored is not None and (stored.size, stored.modified) == (file.size, file.modified):
-            return "unchanged"
         try:
             data = file.path.read_bytes()
             digest = hashlib.sha256(data).hexdigest()
@@ -414,8 +423,9 @@ class _Change:
             if isinstance(error, DataError):
                 self._insert(file, 0, digest, "", "{}", one_line(error))
             else:  # not stored: the next update reads the file again
-                self._faults[file.name] = one_line(error)
+                self._faults[file.name] = error.strerror or one_line(error)
             return "faulty"
+        self._read.update(evidence["source"] for evidence in evidences)
         self._new.append(_New(file, digest, evidences, named, "; ".join(document.left_out)))
         if sum(len(new.evidences) for new in self._new) >= _TOGETHER:
             self._write()

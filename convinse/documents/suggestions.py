@@ -9,7 +9,7 @@ from ..language.language import english
 from ..records.evidence import Evidence
 from .index import DocumentIndex
 
-_LONGEST_NAME = 30
+_LONGEST_NAME = 40
 _QUESTIONS = 3  # of a document
 
 
@@ -21,14 +21,15 @@ class Suggestion(NamedTuple):
 
 
 def suggested(index: DocumentIndex, most: int) -> list[Suggestion]:
-    """Return questions about the first `most` documents with tables or values."""
+    """Return questions about the first `most` documents with tables or values that a question can name."""
     suggestions: list[Suggestion] = []
     for item in index.items():
         if len(suggestions) == most:
             break
-        questions = list(dict.fromkeys(questions_about(index.get(item) or [])))[:_QUESTIONS]
+        questions = list(dict.fromkeys(questions_about(index.get(item) or [])))
+        start = len(suggestions) % max(1, len(questions) - _QUESTIONS + 1)  # documents with the same names differ
         if questions:
-            suggestions.append(Suggestion(index.names.label(item), questions))
+            suggestions.append(Suggestion(index.names.label(item), questions[start : start + _QUESTIONS]))
     return suggestions
 
 
@@ -38,16 +39,15 @@ def questions_about(evidences: Sequence[Evidence]) -> Iterator[str]:
         row, attribute = evidence.get("row"), evidence.get("attribute")
         if row is not None and len(row["cells"]) > 1:
             subject, *cells = row["cells"]
-            thing, attribute_name = subject["text"], cells[row.get("number", 0) % len(cells)]["header"]
-        elif attribute is not None and attribute["path"]:
-            thing, attribute_name = evidence["evidence_text"].split(", ")[0], attribute["path"][-1]
+            thing = english().follow_ups.row_named(subject["header"], subject["text"])
+            start = row.get("number", 0) % len(cells)
+            names = [cell["header"] for cell in (*cells[start:], *cells[:start]) if any(map(str.isalnum, cell["text"]))]
+        elif attribute is not None and attribute["path"] and not evidence.get("citation", {"headings": []})["headings"]:
+            title = evidence["evidence_text"].split(", ")[0]
+            thing, names = (title if title[:1].isupper() else None), attribute["path"][-1:]
         else:
             continue
-        is_clause = {*attribute_name.lower().split()[:1]} & english().words.common  # "what it does"
-        if _is_name(attribute_name) and not is_clause and _is_name(thing) and any(map(str.isalpha, thing)):
-            first = attribute_name[:1].lower() if attribute_name[1:2].islower() else attribute_name[:1]
-            yield f"What is the {first}{attribute_name[1:]} of {thing}?"
-
-
-def _is_name(text: str) -> bool:
-    return 1 < len(text) <= _LONGEST_NAME and text[-1] not in ".:;"
+        if thing is not None and len(thing) <= _LONGEST_NAME:
+            questions = (english().follow_ups.about(name, thing) for name in names)
+            if question := next(filter(None, questions), None):
+                yield question

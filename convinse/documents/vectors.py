@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
+from ..encoder.bi_encoder import BiEncoder
+from ..encoder.checkpoint import folder_id, model_path, row_form_of
+from ..encoder.exported import is_exported, read_exported
 from ..support.progress import progress
 from ..wikipedia.stored_pages import Embedding, changing
 from .index import FILE, DocumentIndex
@@ -13,6 +19,21 @@ from .missing_vectors import DocumentVectors, store_vectors
 
 # evidences whose vectors are stored together, 20 s of work: a killed process loses that, and readers open the index anew each time
 _STORED_TOGETHER = 8192
+
+
+def embedding_of(model: str) -> Embedding:
+    """Return the embedding of evidences by a bi-encoder; one with ONNX files is loaded for its first vectors, not before."""
+    folder = Path(model_path(model))
+    exported = read_exported(folder, f"evs_bi_encoder: {model}") if is_exported(folder) else None
+    if exported is not None and "embedding" in exported.outputs:
+        load = lru_cache(BiEncoder)
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            return load(model).embed(texts)
+
+        return Embedding(folder_id(folder), exported.hidden_size, row_form_of(model), embed)
+    encoder = BiEncoder(model)
+    return Embedding(encoder.weights_id, encoder.dimension, encoder.row_form, encoder.embed)
 
 
 def add_vectors(

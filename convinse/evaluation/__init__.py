@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records.conversation import RankedAnswer
+from ..records.conversation import RankedAnswer, new_turn
 from ..records.evidence import Entity, Evidence
 from ..scoring.convqa import first_rank, has_answer
 
@@ -17,7 +17,7 @@ def answer_presence(evidences: Sequence[Evidence], answers: Sequence[Entity]) ->
 
 def mrr_score(answers: list[RankedAnswer], gold_answers: list[Entity]) -> float:
     """Return 1 by the rank of the first right answer; 0 if none is right."""
-    rank = first_rank({"pred_answers": answers, "answers": gold_answers})
+    rank = first_rank(new_turn(pred_answers=answers, answers=gold_answers))
     return 1.0 / rank if rank else 0.0
 
 

@@ -15,7 +15,7 @@ from io import RawIOBase
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -199,7 +199,7 @@ def _without_evidences(conversation: Conversation) -> Conversation:
     shortened = conversation.copy()
     shortened["questions"] = [turn.copy() for turn in conversation["questions"]]
     for turn in shortened["questions"]:
-        turn.pop("top_evidences", None)
+        cast("dict[str, Any]", turn).pop("top_evidences", None)
     return shortened
 
 

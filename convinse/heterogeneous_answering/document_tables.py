@@ -12,6 +12,7 @@ from ..records.evidence import Cell, Entity, Evidence, Row, passage_start, shown
 from ..records.literals import is_date, is_number
 from ..records.written_values import day_in, find_literals
 from ..wikipedia.page import sentence_places
+from ..wikipedia.pages import FoundEvidence
 from ..wikipedia.stored_pages import search_words
 from .question import Question
 from .selections import bound_words, with_measures
@@ -82,12 +83,19 @@ def _tables_of_items(question: Question) -> list[Table]:
 
     Its columns are what stands before a colon, what stands behind it, and the day that an item names.
     """
-    noun, keywords = _noun(question), question.language.properties.keywords
-    if not noun:
+    noun, keywords, operations = _noun(question), question.language.properties.keywords, question.language.operations
+    text = question.in_full
+    asks_for_several = (
+        operations.several.search(text) or operations.listing.match(text) or operations.counting.search(text)
+    )
+    if not noun or not asks_for_several:
         return []
     rows: list[Row] = []
     pairs: list[list[Evidence]] = []
-    for page, evidence in _passages(question, [*noun]):
+    found = question.pages.search([*noun], _MOST_FOUND + 1)
+    if len(found) > _MOST_FOUND:  # a list or a count of some of them would be wrong
+        return []
+    for page, evidence in _passages(question, found):
         heading = (evidence["citation"]["headings"] or [""])[-1]
         text = evidence["evidence_text"][passage_start(evidence, question.items.label(page) or "") :]
         named = keywords(heading)
@@ -97,7 +105,7 @@ def _tables_of_items(question: Question) -> list[Table]:
         day = day_in(text)
         texts = [what, who] if colon else [text, ""]
         texts.append(text[day.start : day.end] if day else "")
-        headers = (heading, "", " ".join(sorted(question.language.operations.dated)))
+        headers = (heading, "", " ".join(sorted(operations.dated)))
         cells = [
             Cell(text=cell, entities=[], start=0, header=header, column=number)
             for number, (cell, header) in enumerate(zip(texts, headers, strict=True))
@@ -186,7 +194,7 @@ def _stated_values(question: Question) -> dict[str, _Value]:
     is_of_kind = is_date if has_time else is_number
     stated: dict[str, _Value] = {}
     stems = search_words(question.language.times.without_time(question.in_full))
-    for page, evidence in _passages(question, stems):
+    for page, evidence in _passages(question, question.pages.search(stems, _MOST_FOUND)):
         if page in stated:
             continue
         text = evidence["evidence_text"]
@@ -204,11 +212,11 @@ def _stated_values(question: Question) -> dict[str, _Value]:
     return stated
 
 
-def _passages(question: Question, stems: Iterable[str]) -> Iterator[tuple[str, Evidence]]:
-    """Yield the passages of documents that have one of some words, with their pages, in the order of the pages."""
+def _passages(question: Question, found: Iterable[FoundEvidence]) -> Iterator[tuple[str, Evidence]]:
+    """Yield the passages of documents among found evidences, with their pages, in the order of the pages."""
     places: dict[str, list[int]] = defaultdict(list)
-    for found in question.pages.search(stems, _MOST_FOUND):
-        places[found.item_id].append(found.place)
+    for each in found:
+        places[each.item_id].append(each.place)
     for page in sorted(places):
         evidences: Sequence[Evidence] = question.pages.get(page) or ()
         for place in sorted(places[page]):

@@ -48,6 +48,8 @@ def read_answers(
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
         text, start, end = _whole_words(span, evidences[place])
+        if evidences[place].names_nothing(text):
+            continue
         # an address is no item whose name it has
         entity = None if _ADDRESS.fullmatch(text) else meaning(text, evidences[place], (start, end))
         if entity is None:

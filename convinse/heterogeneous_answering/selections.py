@@ -41,30 +41,35 @@ class Selected(NamedTuple):
 def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selected | None:
     """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
     bounds, keywords, times = list(_bounds(question)), question.language.properties.keywords, question.language.times
-    if len(bounds) > 1:
-        return None
     words = words.difference(*(keywords(bound.words) for bound in bounds))
+    spelt = question.language.operations.spelling.search(question.in_full)
+    words -= keywords(spelt[0]) if spelt else frozenset()
     denied, denying = denied_words(question, table)
     denied = frozenset[str]() if bounds else denied
     words |= denied
-    time = None if bounds else times.time(question.in_full)
+    rest = question.in_full
+    for bound in bounds:
+        rest = rest.replace(bound.words, " ")
+    time = times.time(rest)
     if time is not None and not table.dated and _words_of_time(question) <= table.headers:
         time = None  # "gas in 2024" names a column
     if time is not None and table.dated:  # "after 1 March" is no word of a row
-        words &= keywords(times.without_time(question.in_full))
+        words &= keywords(times.without_time(rest))
     selection = table.selection(words - denied)
     if not selection.is_whole:
         return None
     selected = Selected(_in_named_column(table, selection, words), selection.matched)
-    if bounds:
-        measure = _measure(question, table, bounds[0], words)
+    if spelt:
+        selected = _spelt(question, table, selected, spelt)
+    for bound in bounds:
+        measure = _measure(question, table, bound, words)
         if measure is None:
             return None
-        selected = _within_bound(question, selected, bounds[0], measure)
-    elif time is not None:
+        selected = _within_bound(question, selected, bound, measure)
+    if time is not None and (table.dated or not bounds):
         selected = _within_time(question, table, selected, time, words)
-    else:
-        selected = _in_season(question, table, selected, words - selection.matched - table.headers)
+    elif not bounds:
+        selected = _in_season(question, table, selected, words - selection.matched)
     # "not paid" asks for the rows with "no" below "Paid", or with nothing; "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     if stated:
@@ -89,6 +94,19 @@ def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]
     having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
     rows = [row for row, text in having.items() if selection.matched <= table.words.keywords(text)]
     return rows or selection.rows
+
+
+def _spelt(question: Question, table: Table, selected: Selected, spelt: re.Match[str]) -> Selected:
+    """Keep the rows whose name begins or ends with letters, or has them: "which begin with Z"."""
+    properties = question.language.properties
+    head = properties.keywords(question.language.operations.head(question.in_full))
+    column = next((column for column in table.columns if column.keywords & head), table.name_column)
+    letters = fold(spelt["letters"])
+    kinds = {"first": str.startswith, "last": str.endswith, "within": str.__contains__}
+    holds = next(test for name, test in kinds.items() if spelt[name])
+    cells = {row: cell["text"] for row in selected.rows if column and (cell := column.cells[row])}
+    rows = [row for row, text in cells.items() if holds(fold(text), letters)]
+    return selected._replace(rows=rows, used=selected.used | properties.keywords(spelt[0]))
 
 
 def denied_words(question: Question, table: Table) -> tuple[frozenset[str], frozenset[str]]:
@@ -137,7 +155,7 @@ def _measure(question: Question, table: Table, bound: _Bound, words: frozenset[s
 
 
 def _within_bound(question: Question, selected: Selected, bound: _Bound, measure: Column) -> Selected:
-    unjudged = sum(measure.amount(row) is None for row in selected.rows)
+    unjudged = selected.unjudged + sum(measure.amount(row) is None for row in selected.rows)
     rows = [row for row in selected.rows if bound.admits(row, measure)]
     used = selected.used | question.language.properties.keywords(bound.words) | measure.keywords
     return Selected(rows, used, unjudged, measure.header)
@@ -147,7 +165,7 @@ def _within_time(
     question: Question, table: Table, selected: Selected, time: AskedTime, words: AbstractSet[str]
 ) -> Selected:
     dated = table.dated_by(words)
-    unjudged = sum(_is_undated(row, dated) for row in selected.rows)
+    unjudged = selected.unjudged + sum(_is_undated(row, dated) for row in selected.rows)
     within = {*table.within(time, words)}
     used = selected.used.union(_words_of_time(question), *(column.keywords for column in dated))
     rows = [row for row in selected.rows if row in within]
@@ -157,13 +175,15 @@ def _within_time(
 def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected:
     """Keep the rows with a day in the months or on the weekdays that a question names, if no row has the word for it."""
     is_in_season = question.language.times.seasons(question.in_full) if table.dated else None
-    names = words & question.language.properties.keywords(" ".join([*calendar.month_name, *calendar.day_name]))
+    names = question.language.properties.keywords(" ".join([*calendar.month_name, *calendar.day_name]))
+    names &= words - table.headers
     if is_in_season is None or not names:
         return selected
     dated = table.dated_by(words)
     unjudged = sum(_is_undated(row, dated) for row in selected.rows)
     rows = [row for row in selected.rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
-    return Selected(rows, selected.used | names, unjudged, dated[0].header)
+    used = selected.used.union(names, *(column.keywords for column in dated if column.keywords & words))
+    return Selected(rows, used, unjudged, dated[0].header)
 
 
 def _is_undated(row: int, dated: Sequence[Column]) -> bool:
@@ -231,6 +251,12 @@ class _Bound(NamedTuple):
 
 def _bounds(question: Question) -> Iterator[_Bound]:
     operations, inclusive = question.language.operations, question.language.literals.inclusive
+    between = operations.within.search(question.in_full)
+    if between and question.language.times.time(question.in_full) is None:  # "between 30 and 50 euros"
+        for number, is_above in ((between["lower"], True), (between["upper"], False)):
+            value, written = value_of(f"{number}{between['unit'] or ''}"), value_of(number)
+            if value and written:
+                yield _Bound(between[0].strip(), value.amount, written.amount, value.unit, is_above, True)
     denial = question.language.yes_no.denial.search
     for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
         for match in pattern.finditer(question.in_full):
@@ -254,12 +280,11 @@ def unexplained(question: Question, table: Table, words: AbstractSet[str], used:
 
 
 def is_unexplained(
-    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str], beside: int = 0
+    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]
 ) -> bool:
-    """Return True if an operation may not leave so many words of a question unexplained; `beside` are further ones that it may."""
-    most = _MOST_UNEXPLAINED[operation] + beside
+    """Return True if an operation may not leave so many words of a question unexplained."""
     rest = unexplained(question, table, words, used)
-    return sum(not word.isdigit() or operation == "cell" for word in rest) > most
+    return sum(not word.isdigit() or operation == "cell" for word in rest) > _MOST_UNEXPLAINED[operation]
 
 
 def best_explained(
@@ -304,7 +329,8 @@ def relates_rows(question: Question) -> bool:
         words -= {*fold(denial[0]).split()}
     if bound_words(question):
         return bool(
-            (operations.relating - operations.greater - operations.lesser - {"than"} - {"above", "below"}) & words
+            (operations.relating - operations.greater - operations.lesser - {"than", "above", "below", "between"})
+            & words
         )
     return bool(operations.relating & words) and not question.language.times.time(question.in_full)
 

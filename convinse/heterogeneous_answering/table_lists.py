@@ -30,74 +30,89 @@ _BESIDE_NAME = re.compile(r"\([^()]*\)")  # "Grace Okafor (chair)"
 
 def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the list of the things in the rows that a question selects; empty if it asks for no list, or selects no rows for sure."""
-    operations, properties, text = question.language.operations, question.language.properties, question.in_full
-    others = (operations.counting, operations.differing, operations.summing)
-    is_other = operations.order(text) or any(pattern.search(text) for pattern in others)
-    asks_when = operations.relating.isdisjoint(fold(text).split()) and (
-        "date" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
-    )
-    asks_for_relation = question.expected.kind == "date" and not asks_when and not bound_words(question)
-    if (
-        is_other
-        or asks_for_relation
-        or operations.offers(text)
-        or relates_rows(question)
-        or question.expected.kind == "yesno"
-    ):
+    operations, text = question.language.operations, question.in_full
+    asks_for_several = _asks_for_list(question, tables)
+    if asks_for_several is None:
         return []
-    asking = operations.listing.match(text)
-    times = question.language.times
-    asks_for_several = bool(asking or operations.several.search(text))
-    is_of_document = any(read.is_of_document for read in question.evidences)
-    if is_of_document:
-        # "which contract ended in 2024?", "who works in Technics?" may have several answers; of Wikipedia's tables most have one
-        is_narrowed = bool(bound_words(question)) or times.time(text) is not None or times.seasons(text) is not None
-        # "who is not vaccinated?", "unpaid invoices"
-        is_denied = any(any(denied_words(question, table)) for table in tables)
-        asks_for_several = asks_for_several or is_narrowed or is_denied
-    elif not asks_for_several:
-        return []
-    if not asks_for_several and question.expected.kind != "person" and not (is_of_document and asks_when):
-        return []
+    words, nouns = _words_and_nouns(question)
+    for table, selected in _selections(question, tables, words):
+        if not selected.rows or not selected.used:
+            continue
+        if not asks_for_several and not _is_surely_several(question, table, selected, words):
+            continue
+        column = _listed_column(question, table, selected, nouns)
+        members = [] if column is None else _members(question, table, selected, column)
+        if not members or (len(members) > 1 and operations.sole.intersection(fold(text).split())):
+            continue
+        cited = tuple((entity, evidence_of_row(table, row, question)) for row, entity in members[:_MOST_MEMBERS])
+        places = table.evidence_places([row for row, _ in members])
+        return [Computed(members[0][1], "list", places, members=cited, extent=extent_of(table, selected))]
+    return []
+
+
+def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
+    """Return True if a question asks for several things, False if it may, None if it asks for something else."""
+    operations, times, text = question.language.operations, question.language.times, question.in_full
+    others = operations.order(text), operations.counting.search(text), operations.differing.search(text)
+    if any(others) or operations.summing.match(text) or operations.offers(text) or relates_rows(question):
+        return None
+    asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
+    is_relative = asks_when and not operations.relating.isdisjoint(fold(text).split())  # "the date after 3 May"
+    if question.expected.kind == "yesno" or (is_relative and not bound_words(question)):
+        return None
+    if operations.listing.match(text) or operations.several.search(text):
+        return True
+    if not any(read.is_of_document for read in question.evidences):
+        return None
+    # "which contract ended in 2024?" may have several answers; of Wikipedia's tables most have one
+    if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
+        return True
+    if any(any(denied_words(question, table)) for table in tables):  # "who is not vaccinated?", "unpaid invoices"
+        return True
+    return False if asks_when or question.expected.kind == "person" else None
+
+
+def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keywords of a question beside "list all", and those that name what it asks for."""
+    properties, text = question.language.properties, question.in_full
+    asking = question.language.operations.listing.match(text)
+    words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
     nouns = head_keywords(question) | properties.keyword_set(behind)
     if not nouns and question.language.answer_types.is_request(text):  # "unpaid invoices"
         nouns = content_words(question)
-    words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
+    return words, nouns
+
+
+def _selections(question: Question, tables: Sequence[Table], words: frozenset[str]) -> list[tuple[Table, Selected]]:
+    """Return the tables with the rows that a question selects, the best first."""
+    properties, operations = question.language.properties, question.language.operations
     several = [table for table in tables if len(table.rows) > 1]
-    things = head_keywords(question) & properties.keyword_set(operations.head(text).split()[:1])
-    found = best_explained("list", question, several, words)
-    if not found:  # a row may have the noun in another sense: "which currencies have Peso in their name?"
-        named = [
-            table for table in several if things <= table.headers | table.title_keywords | _page_words(table, question)
-        ]
-        found = best_explained("list", question, named, words - things)
-    for table, selected in found:
-        if not selected.rows or not selected.used:
-            continue
-        if not asks_for_several and (
-            len(selected.rows) == 1
-            or not _are_named(table, selected)
-            or unexplained(question, table, words, selected.used)
-            - properties.keyword_set(operations.verbs.findall(text))
-        ):
-            continue
-        column = _listed_column(question, table, selected, nouns)
-        cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
-        if table.pairs and column is not table.name_column:
-            named = [(row, entity) for row, cell in cells.items() for entity in _people_in(cell)]
-        else:
-            is_name = column is not None and not column.order
-            named = [(row, _entity_in(cell, question, is_name)) for row, cell in cells.items() if cell["text"]]
-        distinct = {fold(entity["label"]): (row, entity) for row, entity in reversed(named)}
-        if len(distinct) > 1 and operations.sole.intersection(fold(text).split()):
-            continue
-        if distinct:
-            listed = [*reversed(distinct.values())]
-            members = tuple((entity, evidence_of_row(table, row, question)) for row, entity in listed[:_MOST_MEMBERS])
-            places = table.evidence_places([row for row, _ in listed])
-            return [Computed(listed[0][1], "list", places, members=members, extent=extent_of(table, selected))]
-    return []
+    noun = head_keywords(question) & properties.keyword_set(operations.head(question.in_full).split()[:1])
+    # of a table that is called so the noun selects no rows: "which servers" of the file "servers"
+    called = [table for table in several if noun and noun <= _names(table, question)]
+    found = best_explained("list", question, called, words - noun)
+    return found + best_explained("list", question, [table for table in several if table not in called], words)
+
+
+def _is_surely_several(question: Question, table: Table, selected: Selected, words: frozenset[str]) -> bool:
+    """Return True if each of several rows is named by a question and nothing but a verb is left of it: "who works in Technics?"."""
+    verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
+    is_explained = not unexplained(question, table, words, selected.used) - verbs
+    return len(selected.rows) > 1 and is_explained and _are_named(table, selected)
+
+
+def _members(question: Question, table: Table, selected: Selected, column: Column) -> list[tuple[int, Entity]]:
+    """Return the different things in a column of the selected rows, each with its first row."""
+    cells = {row: cell for row in selected.rows if (cell := column.cells[row]) is not None and cell["text"]}
+    if table.pairs and column is not table.name_column:
+        things = [(row, entity) for row, cell in cells.items() for entity in _people_in(cell)]
+    else:
+        things = [(row, _entity_in(cell, question, not column.order)) for row, cell in cells.items()]
+    distinct: dict[str, tuple[int, Entity]] = {}
+    for row, entity in things:
+        distinct.setdefault(fold(entity["label"]), (row, entity))
+    return [*distinct.values()]
 
 
 def _entity_in(cell: Cell, question: Question, is_name: bool) -> Entity:
@@ -126,6 +141,8 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         elif len(texts) > 1:
             equal.append(column)
     words, kind = keywords(question.in_full), question.expected.kind
+    if kind == "person" and types.expected_type(question.in_full).kind != kind:
+        kind = "any"  # "what has Ines borrowed?"
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
     if not headed and any(column.keywords & nouns for column in equal):
         return None  # "what kinds of waste" of the rows with "organic waste"
@@ -146,15 +163,17 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
     if named is None:
         return None
-    is_their_name = bool(nouns & (table.title_keywords | table.headers | _page_words(table, question)))
+    is_their_name = bool(nouns & _names(table, question))
     is_generic = fold(named.header) in question.language.operations.naming
     is_person = kind == "person" and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
 
 
-def _page_words(table: Table, question: Question) -> frozenset[str]:
+def _names(table: Table, question: Question) -> frozenset[str]:
+    """Return the keywords of the headers, the caption and the pages of a table."""
     label = question.items.label(table.rows[0]["page"]) or ""
-    return question.language.properties.keywords(label).union(*table.titles.values())
+    page = question.language.properties.keywords(label)
+    return page.union(table.headers, table.title_keywords, *table.titles.values())
 
 
 def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:

@@ -37,7 +37,7 @@ from .comparisons import chosen_by_value, years_between
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .question import Question
-from .selections import content_words, extent_of, is_unexplained, selected_rows, unexplained, with_measures
+from .selections import bound_words, content_words, extent_of, is_unexplained, selected_rows, unexplained, with_measures
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
@@ -239,7 +239,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
     if question.expected.kind not in ("number", "any", "item") or not (summing or is_of_several):
         return []
-    if operations.order(text) or operations.differing.search(text):
+    if operations.order(text) or operations.differing.search(text) or (bound_words(question) and not summing):
         return []
     spoken = content_words(question) - properties.keywords(summing)
     words = spoken - properties.keyword_set(operations.adding)
@@ -254,8 +254,9 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
         selected = selected_rows(question, table, words - measure.keywords)
         if selected is None or len(selected.rows) < 2:
             continue
-        verb = 0 if summing else 1  # "How many hours did Ines drive?"
-        if is_unexplained("sum", question, table, words, selected.used, beside=verb):
+        # "How many hours did Ines drive?"
+        verb = frozenset[str]() if summing or not selected.used else properties.keywords(text.rsplit(maxsplit=1)[-1])
+        if is_unexplained("sum", question, table, words - verb, selected.used):
             continue
         if not summing and not (selected.used or any(map(str.isdigit, measure.keywords & words))):
             continue  # "gas in 2024" is the sum of a column

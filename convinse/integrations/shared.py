@@ -12,7 +12,7 @@ from ..config import load_config, parse_config
 from ..evidence_retrieval_scoring.native import NativeERS
 from ..pipeline import Pipeline
 from ..question_understanding.base import history_turn
-from ..records.conversation import Conversation, RankedAnswer, Turn, check_conversations
+from ..records.conversation import Conversation, RankedAnswer, Turn, check_conversations, new_turn
 from ..records.evidence import DEFAULT_SOURCES, Evidence, check_evidence, normalize_source, parse_sources
 
 _FIELDS = ("evidence_text", "score")  # keys of an evidence that are fields of other tools' documents, not metadata
@@ -99,7 +99,7 @@ class SharedPipeline:
     ) -> list[Turn]:
         before = earlier or [()] * len(questions)
         conversations: list[Conversation] = [
-            {"conv_id": str(number), "questions": [*turns, {"question": question}]}
+            {"conv_id": str(number), "questions": [*turns, new_turn(question=question)]}
             for number, (question, turns) in enumerate(zip(questions, before, strict=True))
         ]
         check_conversations(conversations, "questions")

@@ -25,6 +25,10 @@ from .text import Words
 from .time_words import TimeWords
 from .word_lists import Phrases, Renamed, WordSet, read_lists
 
+_PLAIN = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")  # the name of a value that a question can have
+_THING = re.compile(r"[A-Za-z0-9][\w.'’-]*(?: [\w.&'’-]+)*(?<![.])")
+_UNIT = re.compile(r" \([^()]*\)$")
+_MOST_WORDS = 3
 _FOLDER = Path(__file__).parent
 _LEAST_LETTERS = 5  # of a word that may be a slip of another: shorter names are one letter from some common word
 
@@ -111,6 +115,32 @@ class FollowUpWords:
     questions: Renamed
     definite: WordSet
     with_article: WordSet
+    measured: WordSet
+    persons: WordSet
+    happening: WordSet
+    rows: WordSet
+    row_names: WordSet
+
+    def about(self, name: str, thing: str) -> str | None:
+        """Return the question for the value that files have by a name of a thing; None if it might be no English."""
+        name = _UNIT.sub("", name)
+        words = name.split()
+        if not _PLAIN.fullmatch(name) or not _THING.fullmatch(thing) or len(words) > _MOST_WORDS:
+            return None
+        words = [word.lower() if word[1:].islower() else word for word in words]
+        if len(words) == 1 and words[0] in self.happening:
+            return f"When does {thing} {words[0]}?"
+        if words[-1] in self.persons:
+            return f"Who is the {' '.join(words)} of {thing}?"
+        return f"What is the {' '.join(words)} of {thing}?" if words[-1] in self.measured else None
+
+    def row_named(self, header: str, text: str) -> str | None:
+        """Return how a question names a row by its first cell: "invoice 2401", "the Adult ticket", "Ida Roth"; None if it cannot."""
+        head = header.lower().split()[-1:]
+        if head and head[0] in self.rows and _THING.fullmatch(text):
+            is_word = all(word.isalpha() and len(word) > 1 for word in text.split())
+            return f"the {text} {head[0]}" if is_word else f"{head[0]} {text}"
+        return text if head and head[0] in self.row_names and text[:1].isupper() else None
 
     def named(self, label: str) -> str:
         """Return a name with its article in a question: the Academy Award."""

@@ -66,6 +66,8 @@ class OperationWords:
     lesser: WordSet
     exceeding: re.Pattern[str]
     undercutting: re.Pattern[str]
+    within: re.Pattern[str]
+    spelling: re.Pattern[str]
     summing: re.Pattern[str]
     adding: WordSet
     missing: re.Pattern[str]

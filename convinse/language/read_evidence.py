@@ -63,6 +63,11 @@ class ReadEvidence:
         """The entity that it was retrieved for."""
         return self.evidence.get("retrieved_for_entity")
 
+    def names_nothing(self, text: str) -> bool:
+        """Return True if a part of a sentence has only small words, such as "after"; with capitals it may be a title."""
+        is_sentence = "row" not in self.evidence and "attribute" not in self.evidence
+        return is_sentence and text.islower() and self._language.properties.words.common.issuperset(fold(text).split())
+
     @cached_property
     def fact(self) -> Fact | None:
         """Its fact; None if it is of a page."""

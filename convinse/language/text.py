@@ -66,6 +66,11 @@ def listed(names: Sequence[str], word: str = "and") -> str:
     return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: 1 row, 2 rows, 1,200 rows."""
+    return f"{number:,} {noun}{'s' if number != 1 else ''}"
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text, unchanged."""
     return _WORD.findall(text)

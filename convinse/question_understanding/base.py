@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..records.conversation import Conversation, Turn, Understanding
+from ..records.conversation import Conversation, Turn, Understanding, new_turn
 from ..records.evidence import Entity, question_items
 from ..stage import Stage, inferred
 from ..turn_results import keep_understanding, results_of
@@ -53,11 +53,9 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
         if "abstained" in turn:  # later questions are not about a guess
             answers = [{"id": answer["label"], "label": answer["label"]} for answer in answers]
-    earlier: Turn = {
-        "question": turn["question"],
-        "structured_representation": turn.get("structured_representation", ""),
-        "answers": answers,
-    }
+    earlier = new_turn(
+        question=turn["question"], structured_representation=turn.get("structured_representation", ""), answers=answers
+    )
     for key in ("turn", "representation", "resolved_question"):
         if key in turn:
             earlier[key] = turn[key]

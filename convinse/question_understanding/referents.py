@@ -16,7 +16,7 @@ from ..knowledge_base.items import Items
 from ..language.language import Language
 from ..records.conversation import Turn
 from ..records.evidence import Entity
-from ..records.literals import is_document_item
+from ..records.literals import is_document_item, is_item
 from ..support.weights import FeatureWeight, check_names, read_model, scores
 
 FILE = "referents.json"
@@ -160,9 +160,11 @@ class FeatureReader:
         features = []
         for earlier, fit, probability in zip(entities, fits, pointed, strict=True):
             item = earlier.entity["id"]
-            is_item = item.startswith("Q")
-            heads = types.heads(self._kb.types(item)) if is_item else frozenset()
-            is_near = item in named or (is_item and bool(named) and not named.keys().isdisjoint(self._neighbors(item)))
+            is_linked = is_item(item)
+            heads = types.heads(self._kb.types(item)) if is_linked else frozenset()
+            is_near = item in named or (
+                is_linked and bool(named) and not named.keys().isdisjoint(self._neighbors(item))
+            )
             features.append(
                 ReferentFeatures(
                     pointed=math.log(max(probability, _MIN_PROBABILITY)) / -math.log(_MIN_PROBABILITY),
@@ -207,7 +209,7 @@ class FeatureReader:
     def may_mean(self, pronoun: str, item: str) -> bool:
         """Return True if a pronoun (lower case) may stand for an entity, given by its id, by kind and gender."""
         words, types = self._language.words, self._language.answer_types
-        if not item.startswith("Q"):
+        if not is_item(item):
             return pronoun not in words.pronouns["thing"]
         if is_document_item(item):
             return True  # kinds are unknown

@@ -19,6 +19,7 @@ from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import HistoryPart, Turn, Understanding
 from ..records.evidence import Entity, unique_entities
+from ..records.literals import is_item
 from ..records.representation import QuestionEntity, Representation, render
 from ..records.rewriting import FullQuestion
 from ..records.written_values import find_literals
@@ -149,7 +150,7 @@ def link(
     """
     mentions = []
     for span in full_question.insertions:
-        if span.entity is not None and span.entity["id"].startswith("Q"):
+        if span.entity is not None and is_item(span.entity["id"]):
             name = full_question.text[span.start : span.end]
             meaning = QuestionEntity(item=span.entity, question_word=name, score=1.0, rank=0)
             mentions.append(QuestionMention(span.start, span.end, (meaning,), False))
@@ -167,12 +168,12 @@ def link(
             meanings = [QuestionEntity(item=choice, question_word=mention.surface, score=1.0, rank=0)]
         elif earlier:
             meanings = earlier[:1]
-        elif namesake is not None and namesake["id"].startswith("Q"):
+        elif namesake is not None and is_item(namesake["id"]):
             meanings = [QuestionEntity(item=namesake, question_word=mention.surface, score=1.0, rank=0)]
         elif not mention.is_certain and (certain or earlier_ids):
             if neighbors is None:
                 items = [name.candidates[0].id for name in certain]
-                items += [item for item in earlier_ids if item.startswith("Q")]
+                items += [item for item in earlier_ids if is_item(item)]
                 neighbors = {neighbor for item in items for neighbor in kb.neighbors(item, _NEIGHBORS)}
             meanings = [meaning for meaning in meanings if meaning["item"]["id"] in neighbors]
         if meanings:
@@ -191,7 +192,7 @@ def earlier_topics(history: Sequence[Turn], candidates: Sequence[QuestionEntity]
     return [
         QuestionEntity(item=item, question_word=item["label"], score=_TOPIC_SCORE, rank=1)
         for item in unique_entities(items)
-        if item["id"] not in present and item["id"].startswith("Q")
+        if item["id"] not in present and is_item(item["id"])
     ]
 
 

@@ -15,8 +15,8 @@ _VERDICT = "yes_no"  # the reason of verdicts, which stand nowhere
 def answer_spans(answer: RankedAnswer, evidences: list[Evidence]) -> list[EvidenceSpan]:
     """Return the spans of an answer in its evidences; empty for yes and no.
 
-    Spans are mentions with the answer's id, or for a year the dates in it; without mentions, the words of the answer, whole and
-    in any case.
+    Spans are mentions with the answer's id, a number with its unit, or for a year the dates in it; without mentions, the words of the
+    answer, whole and in any case.
 
     Args:
         answer: with its `evidences`, if any.
@@ -36,8 +36,12 @@ def answer_spans(answer: RankedAnswer, evidences: list[Evidence]) -> list[Eviden
         if not named and is_year:
             dates = [mention for mention in mentions if is_date(mention["id"])]
             named = [mention for mention in dates if year_of(mention["id"])["id"] == name]
-        within = [(mention["start"], mention["end"]) for mention in named]
-        if not within and label:
-            within = [match.span() for match in words.finditer(evidences[place]["evidence_text"])]
+        written = [match.span() for match in words.finditer(evidences[place]["evidence_text"])] if label else []
+        within = [_with_unit(mention["start"], mention["end"], written) for mention in named] or written
         spans += ({"evidence": place, "start": start, "end": end} for start, end in within[:_MOST])
     return spans
+
+
+def _with_unit(start: int, end: int, written: list[tuple[int, int]]) -> tuple[int, int]:
+    """Return the words of an answer around a mention, "6 months" around "6"; else the mention."""
+    return next(((first, last) for first, last in written if first <= start and end <= last), (start, end))

@@ -6,10 +6,10 @@ The shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import NotRequired, Required, TypedDict
 
 from ..support.errors import DataError, nearest, one_line
 from ..support.jsonlines import JSON_ERRORS
@@ -105,7 +105,7 @@ class Understanding(TypedDict, total=False):
     `history_used` are the parts of the history in it; `steps` are questions to answer first; `qu_tokens` the tokens of a language model.
     """
 
-    structured_representation: str
+    structured_representation: Required[str]
     representation: Representation
     resolved_question: str
     history_answers: list[Entity]
@@ -122,7 +122,7 @@ class Abstention(TypedDict):
 
 
 class Turn(Understanding, SpokenReply, total=False):
-    """A question of a conversation with the results of the stages. Unknown keys pass through.
+    """A question of a conversation with the results of the stages, which have the required keys. Unknown keys pass through.
 
     An empty list of `answers` states that the question has no answer; questions of a `kind` are measured together. In
     conversations with people, `act` is an act of talk (`thanks`) and `sentence` the reply; `actual_question` is the answered
@@ -132,12 +132,12 @@ class Turn(Understanding, SpokenReply, total=False):
 
     turn: int
     question_id: str
-    question: str
+    question: Required[str]
     kind: str
     answers: list[Entity]
     question_entities: list[QuestionEntity]
-    top_evidences: list[Evidence]
-    pred_answers: list[RankedAnswer]
+    top_evidences: Required[list[Evidence]]
+    pred_answers: Required[list[RankedAnswer]]
     abstained: Abstention
     extent: Extent
     ha_tokens: TokenCount
@@ -169,6 +169,11 @@ _MEASURES: dict[str, Any] = {
     "answer_presence_per_src": dict[str, float | bool],
     "pred_answers": list[dict[str, Any]],
 }
+
+
+def new_turn(**keys: Any) -> Turn:
+    """Return a turn to which the stages are to add what they give."""
+    return cast("Turn", keys)
 
 
 def asked_in_full(turn: Turn) -> str:
@@ -241,7 +246,7 @@ def check_answered(conversation: Any) -> Conversation:
             if key not in turn:
                 raise DataError(f"{place}: the key '{key}' is missing{needed}")
         try:
-            msgspec.convert(turn, Turn)
+            msgspec.convert({"top_evidences": [], **turn}, Turn)
         except msgspec.ValidationError as error:
             raise DataError(f"{place}: {one_line(error)}{needed}") from None
     return checked

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, cast
 
 from .conversation import Conversation, Turn
-from .literals import is_item
+from .literals import is_document_item, is_item
 
 _ANSWERS, _EVIDENCES, _CHARACTERS = 5, 3, 240  # shown of a turn, and of an evidence
 _LEAST = 0.01  # score of a further answer that is shown
@@ -31,7 +31,8 @@ class AnswerRecord(dict[str, Any]):
     """A `RankedAnswer`: a dictionary, shown as its rank, label, id and score."""
 
     def __repr__(self) -> str:
-        item = f" ({self['answer']['id']})" if is_item(self["answer"]["id"]) else ""
+        name = self["answer"]["id"]
+        item = f" ({name})" if is_item(name) and not is_document_item(name) else ""
         return f"<{self['rank']}. {self._label}{item}, {_number(self.get('score'))}>"
 
     def _repr_html_(self) -> str:

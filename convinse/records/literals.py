@@ -19,7 +19,7 @@ _DATE_ID = re.compile(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z")
 _NUMBER_ID = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 # years of Wikibase have 16 digits at most
 _WIKIDATA_TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9][0-9])-([0-9][0-9])T")
-FIRST_DOCUMENT_ITEM = 1 << 40  # beyond the ids of Wikidata, so that an id tells its source
+FIRST_DOCUMENT_ITEM = 1 << 40  # of documents: where items of both sources are in order, those of Wikidata come first
 _DECADE = 10
 _COARSE = {8: (_DECADE, ""), 7: (100, "century"), 6: (1000, "millennium")}  # precisions of Wikibase, years and names
 _COARSE_LABEL = re.compile(r"[0-9](?:(?:st|nd|rd|th) )?(s|century|millennium)(?: BC)?$")
@@ -96,13 +96,13 @@ def years_of(entity: Entity) -> int:
 
 
 def is_item(entity_id: str) -> bool:
-    """Return True for the id of an item."""
-    return entity_id[:1] == "Q" and entity_id[1:].isdecimal()
+    """Return True for the id of an item: of Wikidata (`Q42`), or of documents (`F1099511627776`)."""
+    return entity_id[:1] in "QF" and entity_id[1:].isdecimal()
 
 
 def is_document_item(entity_id: str) -> bool:
     """Return True for the id of a document, or of a section or a name in one."""
-    return is_item(entity_id) and int(entity_id[1:]) >= FIRST_DOCUMENT_ITEM
+    return entity_id[:1] == "F" and entity_id[1:].isdecimal()
 
 
 def is_known(entity: Entity) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -92,7 +92,7 @@ def _read(path: Path) -> ReportedRun:
     for conversation, measured in measured_conversations(path):
         turns.update((turn.question_id, _turn(turn)) for turn in measured)
         for turn in conversation["questions"]:
-            turn.pop("top_evidences", None)  # `evaluate` reads the measures in the turn
+            cast("dict[str, Any]", turn).pop("top_evidences", None)  # `evaluate` reads the measures in the turn
         conversations.append(conversation)
     seconds = _beside(path.parent / METRICS, read_seconds, dict[str, float]())
     record = _beside(path.parent / RUN, msgspec.json.Decoder(RunRecord).decode, RunRecord("unknown"))

@@ -10,7 +10,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, get_args
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -41,8 +41,10 @@ from .chat_completions import (
     usage,
 )
 from .conversations import check_has_room, checked_question, checked_sources, checking, open_session
+from .invalid import fault_of
 from .metrics import CONTENT_TYPE, RequestCounter
-from .service import ConversationId, ConversationService, RequestError, Service, ServiceOptions
+from .service import ConversationId, ConversationService, RequestError, Service
+from .service import ServiceOptions as ServiceOptions
 from .turns import StageListener, TurnStream, named_events
 from .uploads import UploadRules
 from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage
@@ -58,10 +60,11 @@ class _Body(BaseModel):
 
 
 class NewConversation(_Body):
-    """The sources of a new conversation, and a stored conversation to continue."""
+    """The sources of a new conversation, a stored conversation to continue, and the conversation whose files it is about, too."""
 
     sources: str | list[str] | None = None
     conversation: dict[str, Any] | None = None
+    files_of: str | None = None
 
 
 class NextTurn(_Body):
@@ -114,8 +117,13 @@ async def begin_conversation(service: Service, body: NewConversation | None = No
     """Begin a conversation, or continue a stored one."""
     body = body or NewConversation()
     sources = service.sources if body.sources is None else checked_sources(body.sources)
+    if body.files_of is not None:
+        service.store.get(body.files_of)
     session = await open_session(service.pipeline, sources, body.conversation)
-    return _state(service.store.add(session), session)
+    name = service.store.add(session)
+    if body.files_of is not None:
+        service.files.share(name, body.files_of)
+    return _state(name, session)
 
 
 @router.get("/v1/conversations/{id}", response_model=StoredConversation)
@@ -300,9 +308,12 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
 
 async def answer_invalid(request: Request, error: Any) -> Response:
     """Answer a body of a wrong shape: 400, and the first wrong key."""
-    fault = error.errors()[0]
-    place = ".".join(map(str, fault["loc"][1:])) or "the body"
-    text = fault["msg"]
-    if fault["type"] == "json_invalid":
-        place, text = "the body is not JSON", fault["ctx"]["error"]
-    return error_response(request, HTTPException(400, f"{place}: {text}"))
+    route = request.scope.get("route")
+    body = getattr(getattr(route, "body_field", None), "field_info", None)
+    keys = [name for model in _models(body.annotation) for name in model.model_fields] if body is not None else []
+    return error_response(request, HTTPException(400, fault_of(error.errors(), 1, keys)))
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    members = get_args(annotation) or (annotation,)
+    return [member for member in members if isinstance(member, type) and issubclass(member, BaseModel)]

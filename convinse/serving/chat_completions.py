@@ -20,7 +20,7 @@ from ..encoder.tokens import TokenCounter
 from ..knowledge_base.linking import repair
 from ..pipeline import Pipeline
 from ..question_understanding.base import turns_in_step, understand
-from ..records.conversation import Conversation, RankedAnswer, Turn
+from ..records.conversation import Conversation, RankedAnswer, Turn, new_turn
 from ..records.evidence import SOURCES, Entity, parse_sources
 from ..resources import Resources
 from ..session import Session
@@ -115,7 +115,7 @@ def chat_question(request: ChatRequest) -> tuple[str, list[Turn]]:
     turns: list[Turn] = []
     for message in request.messages:
         if message.role == "user":
-            turns.append({"turn": len(turns), "question": message.text, "pred_answers": []})
+            turns.append(new_turn(turn=len(turns), question=message.text, pred_answers=[]))
         elif message.role == "assistant" and turns and message.text:
             turns[-1]["pred_answers"] = _answers_of(message.text)
         last = message.role

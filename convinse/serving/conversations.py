@@ -26,10 +26,19 @@ _ID_BYTES = 16  # of chance: a client that knows an id may read the conversation
 class ConversationStore:
     """Sessions by id, at most so many, and so many bytes; belongs to one event loop.
 
-    Where there is no room, idle conversations are dropped and forgotten, the one that was used longest ago first.
+    Where there is no room, idle conversations are dropped and forgotten, the one that was used longest ago first, and those
+    with files last.
     """
 
-    def __init__(self, most: int, most_bytes: int, metrics: ServiceMetrics, forget: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        most: int,
+        most_bytes: int,
+        metrics: ServiceMetrics,
+        forget: Callable[[str], None],
+        has_files: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._has_files = has_files
         self._most, self._most_bytes, self._metrics, self._forget = most, most_bytes, metrics, forget
         self._sessions: dict[str, Session] = {}  # the one that was used longest ago comes first
         self._bytes = 0
@@ -91,7 +100,7 @@ class ConversationStore:
         self._bytes -= self._sessions.pop(name).stored_bytes
 
     def _make_room(self, sessions: int, size: int) -> None:
-        for name in [name for name in self._sessions if name not in self._busy]:
+        for name in sorted((name for name in self._sessions if name not in self._busy), key=self._has_files):
             if len(self) + sessions <= self._most and self._bytes + size <= self._most_bytes:
                 return
             self._remove(name)

@@ -9,6 +9,7 @@ from ..documents.cited_passages import ShownPassage, surroundings
 from .service import ConversationId, RequestError, Service
 from .uploads import FileList
 
+MOST_PASSAGES = 1_000  # before and behind a cited one
 router = APIRouter(responses={"default": {"model": RequestError}})
 _BINARY = {
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
@@ -36,17 +37,24 @@ async def remove_file(service: Service, conversation: ConversationId, name: str)
     return service.files.list_files(conversation)
 
 
+@router.delete("/v1/conversations/{id}/files")
+async def remove_files(service: Service, conversation: ConversationId) -> FileList:
+    """Remove all files; the conversation is about the served data again."""
+    await service.files.remove_all(conversation)
+    return service.files.list_files(conversation)
+
+
 @router.get("/v1/conversations/{id}/passages")
 async def read_passages(
-    service: Service, conversation: ConversationId, file: str, text: str
+    service: Service, conversation: ConversationId, file: str, text: str, whole: bool = False
 ) -> dict[str, list[ShownPassage]]:
-    """Read the `passages` around a cited one, and that, by the file of its citation and its text."""
+    """Read the `passages` around a cited one, and that, by the file of its citation and its text; or the `whole` file."""
     service.store.get(conversation)
     async with service.files.pipeline_of(conversation) as pipeline:
 
         def work() -> list[ShownPassage]:
             index = pipeline.resources.documents
-            return [] if index is None else surroundings(index, file, text)
+            return [] if index is None else surroundings(index, file, text, *([MOST_PASSAGES] if whole else []))
 
         passages = await service.queue.run(work)
     if not passages:

@@ -15,15 +15,17 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 from starlette.applications import Starlette
 
 from ..pipeline import Pipeline
 from ..records.evidence import Evidence, parse_sources
+from ..support.errors import nearest
 from ..support.limits import LONGEST_QUESTION
 from ..version import __version__
 from .app import RequestGuard, answer_health, as_http_error, error_handlers
 from .conversations import check_has_room, checked_question
+from .invalid import fault_of
 from .service import ConversationService, ServiceOptions
 from .tool_results import AskResult, EvidencesResult, ask_result, first_evidences
 
@@ -123,11 +125,26 @@ def _tool_errors() -> Iterator[None]:
         raise ToolError(as_http_error(error).detail) from None
 
 
+class _Server(MCPServer[Any]):
+    """The server of the SDK; calls that it refuses are told in words."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        tools = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+        if name not in tools:
+            raise ToolError(f"no tool '{name}'; {nearest(name, [*tools])}")
+        if unknown := [key for key in arguments if key not in tools[name]]:
+            raise ToolError(f"{unknown[0]}: unknown key; {nearest(unknown[0], [*tools[name]])}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(fault_of(error.__cause__.errors())) from None
+            raise
+
+
 def create_server(tools: PipelineTools) -> MCPServer[Any]:
     """Return the server of the SDK, which calls these tools."""
-    server: MCPServer[Any] = MCPServer(
-        "convinse", title="convinse", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR"
-    )
+    server = _Server("convinse", title="convinse", version=__version__, instructions=_INSTRUCTIONS, log_level="ERROR")
     hints = ToolAnnotations(read_only_hint=True, open_world_hint=tools.asks_web)
     for tool in (tools.ask, tools.retrieve_evidences):
         server.add_tool(tool, annotations=hints)

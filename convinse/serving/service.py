@@ -68,7 +68,11 @@ class ConversationService:
         self.metrics = ServiceMetrics()
         self.queue = TurnQueue(pipeline, self.metrics, options.turn_seconds, options.most_waiting)
         self.store = ConversationStore(
-            options.most_conversations, options.most_bytes, self.metrics, lambda name: self.files.forget(name)
+            options.most_conversations,
+            options.most_bytes,
+            self.metrics,
+            lambda name: self.files.forget(name),
+            lambda name: self.files.has(name),
         )
         self.files = UploadedFiles(pipeline, self.queue, self.store, options.rules.body)
         self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)

@@ -31,7 +31,7 @@ from .batch_queue import BatchQueue
 from .conversations import ConversationStore
 from .web_page import ExampleConversation, shown_examples
 
-MOST_FILES = 50  # of a conversation
+MOST_FILES = 200  # of a conversation
 MOST_BYTES = 30_000_000  # of the files of a conversation
 LONGEST_NAME = 200  # bytes; file systems take 255
 _BATCH_SIZE = 64  # texts that are embedded at once; between batches, turns of other conversations are answered
@@ -152,6 +152,23 @@ class UploadedFiles:
             else:
                 await self._clear(files)
 
+    async def remove_all(self, conversation: str) -> None:
+        """Remove all files of a conversation. Raises `HTTPException` (404)."""
+        self._store.get(conversation)
+        if (files := self._files.get(conversation)) is not None:
+            async with files.lock:
+                await self._clear(files)
+
+    def share(self, conversation: str, other: str) -> None:
+        """Let a conversation be about the files of another one; they are there until the last of such conversations is gone."""
+        if (files := self._files.get(other)) is not None:
+            self._files[conversation] = files
+
+    def has(self, conversation: str) -> bool:
+        """Return True if a conversation has files."""
+        files = self._files.get(conversation)
+        return files is not None and bool(files.paths)
+
     @asynccontextmanager
     async def pipeline_of(self, conversation: str) -> AsyncIterator[Pipeline]:
         """Yield the pipeline that answers a conversation, once its files are indexed. Raises `HTTPException` (404)."""
@@ -166,7 +183,7 @@ class UploadedFiles:
     def forget(self, conversation: str) -> None:
         """Remove the files of a conversation that the store removed, as soon as nothing uses them."""
         files = self._files.pop(conversation, None)
-        if files is not None:
+        if files is not None and files not in self._files.values():
             files.is_removed = True
             task = asyncio.create_task(self._forget(files))
             self._tasks.add(task)
@@ -175,7 +192,7 @@ class UploadedFiles:
     def close(self) -> None:
         """Remove all files, after the queue is closed."""
         self._reader.shutdown(cancel_futures=True)
-        for files in self._files.values():
+        for files in {*self._files.values()}:
             if files.pipeline is not None:
                 files.pipeline.resources.close()
         if self._folder is not None:

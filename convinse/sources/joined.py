@@ -1,6 +1,6 @@
 """Two sources as one: names are linked in both, and evidences of both compete in one ranking.
 
-The ids of documents lie beyond those of Wikidata, so that an id tells which source it is of, and equal names stay apart.
+An id tells which source it is of (`F1099511627776` is of documents), and equal names stay apart.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from typing import Any, cast
 
 from ..config import Config
 from ..evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
@@ -74,7 +75,7 @@ def grouped_turns(
                         group = about[0]["item"]["id"] if about else turn["question"]
                     yield group, turn
             for turn in turns:
-                turn.pop("top_evidences", None)  # those of a large part would fill the memory
+                cast("dict[str, Any]", turn).pop("top_evidences", None)  # those of a large part would fill the memory
             advance(len(turns))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import msgspec
 
@@ -22,7 +22,7 @@ from ..evidence_retrieval_scoring.bm25 import QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from ..formats.conversations.benchmark import read_benchmark
 from ..knowledge_base.search_space import is_named
-from ..records.conversation import Conversation, Turn
+from ..records.conversation import Conversation, Turn, new_turn
 from ..records.evidence import Entity
 from ..records.facts import fact_text
 from ..records.literals import is_date, is_number
@@ -99,7 +99,7 @@ class Annotator:
         of_question, of_history = leading
         mentions = [*of_question, *of_history]
         if not mentions:
-            return AnnotatedTurn(silver_SR=[], silver_relevant_turns=None, silver_mentions=mentions)
+            return cast("AnnotatedTurn", {"silver_SR": [], "silver_relevant_turns": None, "silver_mentions": mentions})
         texts = (mention["text"] for mention in of_question)
         names = (mention["item"]["label"] for mention in of_history)
         predicate = predicate_words(turn["question"], self._language.words, texts, names) or before
@@ -108,11 +108,12 @@ class Annotator:
         spoken = [turn["question"]]
         for before_turn in earlier:
             spoken += [before_turn["question"], *(answer["label"] for answer in before_turn.get("answers", []))]
-        return AnnotatedTurn(
+        annotation = new_turn(
             silver_SR=[silver_representation(leading, predicate, answer_type, spoken)],
             silver_relevant_turns=sorted({mention["turn"] for mention in of_history}),
             silver_mentions=mentions,
         )
+        return cast("AnnotatedTurn", annotation)
 
     def _mentions(
         self, number: int, part: Literal["question", "answer"], spoken: Iterable[tuple[str, Entity]]

@@ -18,6 +18,7 @@ from ..language.answer_types import NAMED_KINDS, AnswerType, AnswerTypes
 from ..language.text import Words, fold, words
 from ..records.conversation import Turn
 from ..records.evidence import Entity
+from ..records.literals import is_item
 from ..support.errors import DataError
 
 SilverSR = tuple[list[str], list[str], list[str], str]  # context, question entities, predicate, answer type
@@ -90,9 +91,9 @@ def silver_type(
     `types_of` returns the labels of an item's classes, the nearest first.
     """
     answer, expected = answers[0], language.expected_type(question)
-    is_item = answer["id"].startswith("Q")
-    types = types_of(answer["id"]) if is_item else ()
-    if is_item and not types:
+    has_classes = is_item(answer["id"])
+    types = types_of(answer["id"]) if has_classes else ()
+    if has_classes and not types:
         return expected
     if expected.kind not in ("any", "yesno") and language.fit(expected, answer["id"], types) >= _SURE:
         return expected

@@ -135,7 +135,7 @@ def _sureness(turns: Sequence[Turn]) -> Figures:
 # -- questions over folders of files ------------------------------------------------------------------------------------
 
 _FILES = project_root() / "tests" / "files"
-_FILE_PARTS = ("choose", "judge", "fresh")
+_FILE_PARTS = ("choose", "judge", "fresh", "lists", "lists-judge")
 _FILE_COLUMNS = {
     "answerable": ("answerable", "{}"), "P@1": ("p_at_1", "{:.3f}"), "citation": ("citation", "{:.3f}"),
     "unanswerable": ("unanswerable", "{}"), "abstains": ("abstains", "{:.3f}"), "abstains though answerable": ("abstains_wrongly", "{:.3f}"),
@@ -155,21 +155,34 @@ class _Answered(NamedTuple):
 
     @property
     def is_right(self) -> bool:
+        """Whether the first answer is right; of a question for several whether the answers in front are all of them, and no other."""
         answers = self.turn["pred_answers"]
+        if "members" in self.line:
+            return self._has_all(self.line["members"])
         accepted = {normalize(answer) for answer in self.line["answers"]}
         return bool(answers) and normalize(answers[0]["answer"]["label"]) in accepted
+
+    def _has_all(self, members: Sequence[Sequence[str]]) -> bool:
+        answers = self.turn["pred_answers"]
+        listed = [answer for answer in answers if answer.get("list")] or answers[:1]
+        found = [normalize(answer["answer"]["label"]) for answer in listed]
+        if len(found) == 1 and len(members) > 1:  # in the words of one evidence: "fire, storm and hail"
+            found = [normalize(part) for part in re.split(r",| and ", listed[0]["answer"]["label"]) if part.strip()]
+        accepted = [{normalize(form) for form in forms} for forms in members]
+        return len(found) == len(accepted) and all(any(name in forms for name in found) for forms in accepted)
 
     @property
     def is_cited(self) -> bool:
         place = next(iter(self.turn["pred_answers"][0].get("evidences", ())), None)
         file = "" if place is None else self.turn["top_evidences"][place]["citation"]["file"]
-        return file.rpartition("/")[2] in self.line["file"]
+        return file.rpartition("/")[2] in self.line.get("file", file)
 
 
 def documents(bench: Bench) -> Figures:
     """Ask the questions of tests/files, those of each collection by themselves, each with those that come before it.
 
-    Thresholds may be chosen on the part `choose`; nothing is chosen on `judge` and `fresh`. "citation": of the right answers, those whose
+    Thresholds may be chosen on the parts `choose` and `lists`; nothing is chosen on `judge`, `lists-judge` and `fresh`. Two thirds of the
+    questions of the lists ask for several things, a number or a sum: all members and no other are right. "citation": of the right answers, those whose
     first evidence is of a file that has it. "abstains": of the questions that the files do not answer. The baseline answers each by itself.
     """
     lines = [json.loads(line) for line in _FILES.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()]

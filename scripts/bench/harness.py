@@ -59,12 +59,12 @@ class Bench:
     def has(self, package: str) -> bool:
         """Whether a peer can be measured; says how to install it if it is missing."""
         if missing := _missing(package):
-            self.console.print(f"{package} is not measured: pip install {missing[0]}")
+            self.console.print(f"{package} is not measured: {_installing(missing)}", soft_wrap=True)
         return not missing
 
     def need(self, *packages: str) -> None:
         if missing := _missing(*packages):
-            raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
+            raise ConvinseError(f"packages are missing; run {_installing(missing)}")
 
     def compare(self, title: str, words: Row, columns: Columns, groups: Mapping[str | Row, Systems]) -> None:
         """Print groups of systems with their figures, a row each; the name of a group stands in its first row only."""
@@ -89,6 +89,13 @@ class Bench:
     def report(self, title: str, figures: Mapping[str, tuple[float, str]]) -> None:
         rows = {label: {"value": form.format(value)} for label, (value, form) in figures.items()}
         self.compare(title, ("figure",), {"measured": ("value", "{}")}, {(): rows})
+
+
+def _installing(packages: Sequence[str]) -> str:
+    """What to type to install packages beside the project."""
+    python = Path(sys.executable)
+    shown = python.relative_to(Path.cwd()) if python.is_relative_to(Path.cwd()) else python
+    return f"{shown} -m pip install {' '.join(packages)}"
 
 
 def _missing(*packages: str) -> list[str]:

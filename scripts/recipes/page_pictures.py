@@ -1,9 +1,10 @@
 """The pictures of the web page in docs/images/, taken in headless Chromium, and how large and how fast the page is.
 
-Needs the extra `clients` and a Chromium of the system: `.venv/bin/python -m recipes.page_pictures` in scripts/.
+Needs the extras `clients` and `plots`, and a Chromium of the system: `.venv/bin/python -m recipes.page_pictures` in scripts/.
 """
 
 import base64
+import io
 import os
 import re
 import shutil
@@ -35,6 +36,7 @@ PICTURES = {  # width, height, theme, questions
 OF_FILES = {
     "page-files": (1200, 1200, "light", ("Who was the first director of the harbour museum?", "When was it opened?"))
 }
+MOVING = ("What is the notice period of Acker?", "Which contracts end before March 2025?")
 _FILE = re.compile(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -97,6 +99,52 @@ def take_pictures(browser, address, pictures):
         page.context.close()
 
 
+def moving(browser, address, folder, questions):
+    """A folder is chosen, questions are asked, a document is opened: pictures of these moments as one that moves, 20 s."""
+    from PIL import Image
+
+    page = opened(browser, address, 880, 660, "light", scale=1)
+    moments = []
+
+    def moment(seconds):
+        page.wait_for_timeout(400)
+        moments.append((Image.open(io.BytesIO(page.screenshot())).convert("RGB"), int(seconds * 1000)))
+
+    moment(1.5)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose a folder").click()
+    chooser.value.set_files(folder)
+    page.wait_for_function(
+        "() => document.getElementById('files-name').textContent && !document.querySelector('.coming')"
+    )
+    moment(2.5)
+    for count, question in enumerate(questions, 1):
+        for end in range(0, len(question), 12):
+            page.fill("#question", question[: end + 12])
+            page.wait_for_timeout(50)
+            moments.append((Image.open(io.BytesIO(page.screenshot())).convert("RGB"), 250))
+        page.press("#question", "Enter")
+        page.wait_for_function(ANSWERED, arg=count)
+        moment(3.5)
+    page.locator(".turn").last.locator(".cited").first.click()
+    page.get_by_role("button", name="Open the whole file").last.click()
+    moment(3.5)
+    page.context.close()
+    (first, _), *rest = moments
+    path = IMAGES / "page-moving.webp"
+    durations = [duration for _, duration in moments]
+    first.save(
+        path,
+        save_all=True,
+        append_images=[picture for picture, _ in rest],
+        duration=durations,
+        loop=0,
+        quality=60,
+        method=6,
+    )
+    print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB, {sum(durations) / 1000:.0f} s, {len(moments)} pictures")
+
+
 def main():
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
@@ -107,6 +155,7 @@ def main():
         with service("--over", f"{folder}/town") as address:
             take_pictures(browser, address, OF_FILES)
     with service() as address, chromium() as browser:
+        moving(browser, address, DOCS.parent / "examples/contracts", MOVING)
         take_pictures(browser, address, PICTURES)
         loads = []
         for _ in range(5):

@@ -30,7 +30,7 @@ from . import settings_reference
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _PART = re.compile(r"<!-- (figures|headline|commands|keys) ([^>]*?) -->\n(.*?)<!-- end -->", re.DOTALL)
 _WIDTH = 100
-_HEADLINE = ("P@1", "MRR", "Hit@5", "presence")
+_HEADLINE = {"P@1": "first answer right", "Hit@5": "right among the first five"}  # column there, here
 # row of README.md's table -> part of the figures, first cells of its row there
 _ROWS = {
     "130 typed the way people type (`natural`)": ("natural", "config.yml", "predicted"),
@@ -68,7 +68,7 @@ def _figures(words: list[str]) -> str:
 def _headline(words: list[str]) -> str:
     """Return README.md's table: people's questions with predicted answers of earlier turns, then the test part with gold ones."""
     measured = json.loads((DOCS / "figures" / f"{words[0]}.json").read_text(encoding="utf-8"))
-    lines = [f"| questions | {' | '.join(_HEADLINE)} |", f"|---|{'---:|' * len(_HEADLINE)}"]
+    lines = [f"| questions | {' | '.join(_HEADLINE.values())} |", f"|---|{'---:|' * len(_HEADLINE)}"]
     for label, (part, *start) in _ROWS.items():
         table = measured[part]["tables"][0]
         row = next((row for row in table["rows"] if row[: len(start)] == start), None)

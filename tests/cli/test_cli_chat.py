@@ -75,7 +75,7 @@ def test_other_sources(say):
 
 
 def test_a_saved_conversation_goes_on(say, workdir, lexical, monkeypatch, capsys):
-    assert "talk.json: 1 turns" in say(QUESTIONS[0], "/save talk.json")
+    assert "talk.json: 1 turn;" in say(QUESTIONS[0], "/save talk.json")
     say(QUESTIONS[1], "/save")
     saved = json.loads((workdir / "talk.json").read_text())
     assert saved == lexical.ask(QUESTIONS, ["kb", "text"])

@@ -9,14 +9,18 @@ from pathlib import Path
 import pytest
 
 from case_tables import cases, slow_but
-from convinse import Pipeline, load_config
+from convinse import Pipeline, ask, load_config
 from convinse.cli import main
 from convinse.cli.chat import Chat
 from convinse.dialogue.answered_turns import not_in_files
 from convinse.dialogue.examples import examples_of
+from convinse.documents.files import find_files
 from convinse.documents.index import DocumentIndex, update
 from convinse.documents.suggestions import suggested
+from convinse.records.literals import is_document_item
+from convinse.support.errors import ConfigError, DataError
 from drawn_pdf import locked_pdf, pdf_of
+from refusals import another_user, refused
 from written import write
 
 MUSEUM = """# Harbour museum
@@ -105,6 +109,39 @@ def test_a_question_over_a_file_has_its_answer(workdir, capsys, case):
         assert answer(turn) == case["answer"]
 
 
+def test_an_unchanged_folder_says_nothing(town, capsys):
+    def lines(*words):
+        assert main(["ask", "town", "How long is the Aurelia?", *words]) == 0
+        return capsys.readouterr().err.splitlines()
+
+    first, vectors = lines()
+    assert first.startswith("reading documents: 3 of 3 files, ") and first.endswith(", 4 passages, 3 rows")
+    assert vectors.startswith("embedding passages: 7 of 7 passages")
+    assert lines() == []
+    write("town/library.txt", "The library is closed.")
+    assert lines()[0].startswith("reading documents: 1 of 1 files, ")
+
+
+def test_a_folder_is_asked_from_python(town):
+    turn = ask("How long is the Aurelia?", over="town")
+    assert answer(turn) == "six metres" and cited(turn)["file"] == "town/museum.md"
+    with Pipeline("lexical.yml", over=[Path("town/tickets.csv"), "town/library.txt"]) as pipeline:
+        assert answer(pipeline.ask(["What does a Family ticket cost?"])["questions"][0]) == "20 euros"
+        assert is_document_item(pipeline.resources.documents.items()[0])
+    refused(DataError, lambda: ask("Who?", over="twon"), "twon: cannot be read", "did you mean 'town'?")
+    refused(ConfigError, lambda: ask("Who?", over=[]), "over: it names no file")
+
+
+def test_a_folder_that_may_not_be_read_is_told(town):
+    write("town/closed/fees.txt", "The fee is 4 euros.")
+    Path("town/closed").chmod(0)
+    with another_user(Path()):
+        refused(DataError, lambda: find_files([Path("town/closed")]), "town/closed: cannot be read", "ask its owner")
+        refused(DataError, lambda: find_files([Path("town/closed/fees.txt")]), "ask its owner")
+        assert find_files([Path("town")])[1] == {"folders that cannot be opened": 1}
+    Path("town/closed").chmod(0o755)
+
+
 def test_a_conversation_keeps_its_topic_and_leaves_it(town, capsys):
     turns = printed_answers(
         capsys,
@@ -133,7 +170,7 @@ def test_that_an_answer_is_not_there_is_an_answer(town, capsys):
     write("town/broken.json", "{")
     question = "Who directed the film Titanic?"
     (turn,) = printed_answers(capsys, question)
-    counts = "3 read, 4 skipped (1 locked, 1 of kinds that are not read, 1 scan, 1 that cannot be read)"
+    counts = "3 read, 4 skipped (1 locked, 1 of a kind that is not read, 1 scan, 1 that cannot be read)"
     reason = f"nothing is known of 'Titanic'; not in your files: {counts}; nearest: town/museum.md, line 3"
     assert turn["abstained"] == {"reason": reason} and turn["sentence"] == f"I do not know: {reason}."
     assert main(["ask", "town", question, "--quiet"]) == 0
@@ -248,7 +285,14 @@ def test_questions_to_begin_with_come_from_the_files(town, pipeline):
     update(Path("index"), [town], None)
     with closing(DocumentIndex(Path("index"))) as index:
         assert [(group.title, group.questions) for group in suggested(index, 6)] == [
-            ("tickets", ["What is the price of Adult?", "What is the valid of Child?", "What is the price of Family?"])
+            (
+                "tickets",
+                [
+                    "What is the price of the Adult ticket?",
+                    "What is the price of the Child ticket?",
+                    "What is the price of the Family ticket?",
+                ],
+            )
         ]
     assert [example.title for example in examples_of(pipeline.resources)] == ["tickets"]
 
@@ -279,7 +323,7 @@ def test_files_are_listed_and_what_is_left_out_is_said_in_one_line(town, capsys)
     ] in rows
     assert ["of kinds that are not read", "1"] in rows
     assert main(["ask", "--over", "town", "How long is the Aurelia?"]) == 0
-    expected = "3 files are read; not read: 1 that cannot be read, 1 of kinds that are not read (convinse files town lists them)"
+    expected = "3 files are read; not read: 1 that cannot be read, 1 of a kind that is not read (convinse files town lists them)"
     assert expected in capsys.readouterr().err.splitlines()
 
 

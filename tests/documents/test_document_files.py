@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from convinse.documents import files
-from convinse.documents.files import find_files
+from convinse.documents.files import counted_reason, find_files
 from convinse.support.errors import DataError
 from written import write
 
@@ -39,6 +39,12 @@ def test_files_are_named_from_the_folder_of_the_path(workdir):
     assert names_in("one", "two") == ["one/a.md", "two/one/a.md"]
     assert names_in("one", "two/one") == ["two/one/a.md", f"{Path.cwd().name}/one/a.md"]
     assert names_in("one", "one") == ["one/a.md"]
+
+
+def test_what_is_left_out_is_counted_in_words():
+    assert counted_reason(1, "folders that cannot be opened") == "1 folder that cannot be opened"
+    assert counted_reason(1, "of kinds that are not read") == "1 of a kind that is not read"
+    assert counted_reason(1_200, "that are too large") == "1,200 that are too large"
 
 
 def test_limits_of_files(monkeypatch):

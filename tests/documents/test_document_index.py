@@ -95,7 +95,7 @@ def test_the_faults_of_files_are_reported_each_time(workdir):
 def test_without_a_file_that_can_be_read_there_is_no_index(workdir):
     write("t/b.json", "{")
     write("t/c.png", b"x")
-    with pytest.raises(DataError, match="t: no file can be read .*b.json is not JSON.*1 of kinds that are not read"):
+    with pytest.raises(DataError, match="t: no file can be read .*b.json: is not JSON.*1 of a kind that is not read"):
         built("t")
     assert names("index") == []
 

@@ -236,7 +236,7 @@ def test_words_are_asked_first_and_with_all_vectors_it_is_an_index_that_was_buil
 def test_a_single_question_waits_for_the_vectors_of_few_passages(workdir, monkeypatch, capsys, most, is_complete):
     write("town/bells.md", BELLS)
     write("town/museum.md", SHIPS)
-    monkeypatch.setattr("convinse.cli.documents.MOST_WAITED_FOR", most)
+    monkeypatch.setattr("convinse.documents.over.MOST_WAITED_FOR", most)
     assert main(["ask", "--over", "town", "How many bells has the bell tower of Lindwick?"]) == 0
     printed = capsys.readouterr()
     assert "  1. 27 " in printed.out

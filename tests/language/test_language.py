@@ -53,3 +53,10 @@ def test_stop_words_of_languages_of_which_nothing_else_is_known():
     words = {"de": "und", "pl": "że", "fr": "où", "es": "ya"}
     assert all(word in stop_words(language) for language, word in words.items())
     assert stop_words("mul") == frozenset()
+
+
+@each_case("suggestions")
+def test_files_suggest_questions_that_one_would_ask(case):
+    words = english().follow_ups
+    thing = case["thing"] if "thing" in case else words.row_named(case["header"], case["text"])
+    assert (thing and words.about(case["name"], thing)) == case["question"]

@@ -12,6 +12,10 @@ EVIDENCES = [
             {"start": 53, "end": 69, "id": "2007-10-18T00:00:00Z"},
         ],
     },
+    {
+        "evidence_text": "Lease, Term, 6 months, Rent, $480.00",
+        "mentions": [{"start": 13, "end": 14, "id": "6"}, {"start": 30, "end": 36, "id": "480"}],
+    },
     {"evidence_text": "Jacky said that jack, Jack\u2019s friend, is no hijacker: \U0001f600 Jack"},
 ]
 
@@ -30,7 +34,9 @@ def said(label, places, name=None, **more):
         ("Mad Men", "Q1", [0], [(0, "Mad Men")]),
         ("19 July 2007", "2007-07-19T00:00:00Z", [0], [(0, "July 19, 2007")]),
         ("2007", "2007-01-01T00:00:00Z", [0], [(0, "July 19, 2007"), (0, "October 18, 2007")]),
-        ("Jack", None, [1, 0], [(1, "jack"), (1, "Jack"), (1, "Jack")]),
+        ("6 months", "6", [1], [(1, "6 months")]),
+        ("$480.00", "480", [1], [(1, "$480.00")]),
+        ("Jack", None, [2, 0], [(2, "jack"), (2, "Jack"), (2, "Jack")]),
         ("Jack", None, [], []),
         ("Jack", None, [7, -1, "x"], []),
         (" ", "Q9", [0, 1], []),
@@ -41,5 +47,5 @@ def test_where_evidences_say_an_answer(label, name, places, spans):
 
 
 def test_a_verdict_has_no_place():
-    assert said("No", [1], reasons=["yes_no"]) == []
-    assert said("No", [1]) == [(1, "no")]
+    assert said("No", [2], reasons=["yes_no"]) == []
+    assert said("No", [2]) == [(2, "no")]

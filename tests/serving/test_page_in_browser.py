@@ -12,6 +12,7 @@ from loopback import served
 from patience import PATIENCE
 from recipes.page_pictures import chromium, executable
 from services import ask, begun, exchange, turn_of
+from written import write
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium is installed")
@@ -329,8 +330,10 @@ def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, 
         chooser.value.set_files(write_files())
         chips(page, "museum.md", "tickets.csv")
         page.locator("#notice", has_text="broken.json: is not JSON").wait_for()
-        assert page.locator(".example .first").all_inner_texts() == ["What is the price of Adult?"]
-        assert "are removed with the conversation" in page.locator("#files").inner_text()
+        assert page.locator(".example .first").all_inner_texts() == ["What is the price of the Adult ticket?"]
+        assert page.locator("#files").get_attribute("open") == (None if width == 360 else "")
+        page.evaluate("document.getElementById('files').open = true")
+        assert "until you remove them" in page.locator("#files").inner_text()
         page.ask("How many model ships does the museum show?")
         page.locator(".all > summary").click()
         page.locator(".everything .card > summary", has_text="model ships").first.click()
@@ -349,10 +352,65 @@ def test_files_are_added_asked_about_cited_and_removed(opened, pipeline, width, 
         assert "40,000" in page.locator(".turn").nth(1).inner_text()
         page.reload()
         chips(page, "library.txt", "museum.md", "tickets.csv")
+        page.evaluate("document.getElementById('files').open = true")
         page.get_by_role("button", name="Remove library.txt").click()
         chips(page, "museum.md", "tickets.csv")
         page.get_by_role("button", name="New").click()
+        chips(page, "museum.md", "tickets.csv")  # a new conversation goes on with them
+        page.ask("How many model ships does the museum show?", 1)
+        assert page.locator(".answer-label").inner_text() == "312"
+        page.evaluate("document.getElementById('files').open = true")
+        page.get_by_role("button", name="Remove all").click()
+        page.locator("#files").wait_for(state="hidden")
+        page.get_by_role("button", name="New").click()
         assert page.locator("#files").is_hidden() and page.locator(".example").count() > 3
+
+
+def test_a_folder_is_chosen_folded_into_a_line_and_its_document_opened(opened, pipeline):
+    for number in range(1, 6):
+        write(f"notes/visits/{number}.md", f"# Visit {number}\n\nVisit {number} was on {number} March 2024.\n")
+    write("notes/long.md", "# Harbour\n\n" + "".join(f"Ship {n} has {n + 500} sails.\n\n" for n in range(40)))
+    write("notes/photo.png", "x")
+    write("notes/.hidden.md", "x")
+    with served(create_app(pipeline, ServiceOptions(uploads=True))) as port:
+        page = opened(port=port)
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Choose a folder").click()
+        chooser.value.set_files("notes")
+        page.locator("#files-name", has_text="notes: 6 files, 1 not read").wait_for()
+        assert page.locator("#files").get_attribute("open") is None
+        assert page.locator("#files .unread li").text_content() == "photo.png: of a kind that is not read"
+        assert page.locator("#from").inner_text() == "Answers from your files"
+        page.ask("How many sails has ship 20?")
+        page.open_all()
+        page.locator(".cited", has_text="long.md, ").first.click()
+        page.get_by_role("button", name="Open the whole file").first.click()
+        text = page.locator("#document-text")
+        assert text.locator("li").count() > 11 and text.locator("[aria-current] mark").first.is_visible()
+        assert page.faults() == []
+        page.keyboard.press("Escape")
+        assert not page.locator("#document").is_visible()
+
+
+def test_conversations_are_searched(opened):
+    page = opened().ask(DIRECTED)
+    page.get_by_role("button", name="New").click()
+    page.ask("who wrote The Lord of the Rings?", 1)
+    page.get_by_role("button", name="Conversations").click()
+    for words, titles in (("cameron", [DIRECTED]), ("RINGS", ["who wrote The Lord of the Rings?"]), ("nothing", [])):
+        page.get_by_label("Search the conversations").fill(words)
+        assert page.locator("#history .title").all_inner_texts() == titles
+    assert page.locator("#none-kept").inner_text() == "No conversation has these words."
+
+
+def test_one_types_on_after_an_example_that_was_chosen_by_keyboard(opened):
+    page = opened()
+    page.wait_for_function("document.activeElement.id === 'question'")
+    page.locator(".example").first.focus()
+    page.keyboard.press("Enter")
+    page.answered(1)
+    page.keyboard.type("and then?")
+    assert page.input_value("#question") == "and then?"
 
 
 def test_a_server_that_takes_no_files_shows_no_button(opened):
@@ -509,8 +567,9 @@ def test_a_fetched_evidence_says_as_of_when_it_is_and_leads_to_its_revision(open
 
 def test_the_keyboard_does_it_all(opened):
     page = opened()
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.id") == "skip" and page.locator("#skip").is_visible()
+    assert page.evaluate("document.activeElement.id") == "question"
+    page.focus("#skip")
+    assert page.locator("#skip").is_visible()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "question"
     page.keyboard.type(DIRECTED)

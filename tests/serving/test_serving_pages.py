@@ -59,7 +59,7 @@ def test_the_program_with_the_openai_client(server):
     pytest.importorskip("openai")
     (program,) = shown("python", "openai", server)
     first, _, text = re.split(r"\n(kb|text|table|info)\n", printed(program, SERVE))
-    assert first.startswith("James Cameron (Q42574") and text.startswith("19 December 1997")
+    assert first.startswith("James Cameron (Q42574") and text.startswith("Ridley Scott (Q56005")
 
 
 def test_the_application_of_a_program_of_ones_own():

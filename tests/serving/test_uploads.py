@@ -66,7 +66,10 @@ def test_a_conversation_is_asked_over_its_files_and_without_them_over_the_served
     path, other = begun(server), begun(server)
     before = turn_of(server, path, TITANIC)
     assert put(server, path)["files"] == [{"name": "museum.md", "bytes": len(MUSEUM)}]
-    assert put(server, path, "tickets.csv", TICKETS)["examples"][0]["questions"][0] == "What is the price of Adult?"
+    assert (
+        put(server, path, "tickets.csv", TICKETS)["examples"][0]["questions"][0]
+        == "What is the price of the Adult ticket?"
+    )
     turn = turn_of(server, path, SHIPS)
     assert files_cited(turn) == {"museum.md"} and "312 model ships" in str(turn["top_evidences"][0])
     assert None in files_cited(turn_of(server, other, TITANIC)) and names(server, other) == []
@@ -189,6 +192,28 @@ def test_without_uploads_nothing_is_taken_and_the_page_is_told(pipeline, server)
 # -- when files are removed --------------------------------------------------------------------------------------------
 
 
+def test_a_new_conversation_is_about_the_same_files(server):
+    path = begun(server)
+    put(server, path)
+    other = begun(server, files_of=path.rpartition("/")[2])
+    assert names(server, other) == ["museum.md"] and files_cited(turn_of(server, other, SHIPS)) == {"museum.md"}
+    assert ask(server, "DELETE", path)[0] == 204  # the files are there until the last such conversation is gone
+    assert files_cited(turn_of(server, other, SHIPS)) == {"museum.md"}
+    assert exchange(server, "DELETE", f"{other}/files") == {"files": [], "examples": []}
+    assert None in files_cited(turn_of(server, other, TITANIC))
+    exchange(server, "POST", "/v1/conversations", {"files_of": "conv_unknown"}, 404)
+
+
+def test_the_whole_file_of_a_passage_is_read(server):
+    path = begun(server)
+    put(server, path, body="# Harbour\n\n" + "".join(f"Ship {number} has {number} sails.\n\n" for number in range(30)))
+    turn = turn_of(server, path, "How many sails has ship 20?")
+    text = turn["top_evidences"][0]["evidence_text"].replace(" ", "%20")
+    for whole, count in (("false", 11), ("true", 30)):
+        shown = exchange(server, "GET", f"{path}/passages?file=museum.md&text={text}&whole={whole}")["passages"]
+        assert len(shown) <= count and len(shown) > count // 2 and sum(each["is_cited"] for each in shown) == 1
+
+
 def test_files_are_removed_with_the_conversation_and_with_the_server(pipeline):
     before = on_disk()
     with serving(pipeline, most_conversations=2) as port:
@@ -200,8 +225,9 @@ def test_files_are_removed_with_the_conversation_and_with_the_server(pipeline):
         assert ask(port, "DELETE", paths[0])[0] == 204
         wait_until(lambda: gone not in on_disk())
         assert left in on_disk()
-        for _ in range(2):
-            begun(port)  # which makes room for itself
+        path = [begun(port) for _ in range(2)][-1]  # makes room among those without files first
+        assert left in on_disk()
+        put(port, path)
+        begun(port)
         wait_until(lambda: left not in on_disk())
-        put(port, begun(port))
     assert on_disk() == before

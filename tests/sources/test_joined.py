@@ -50,7 +50,7 @@ def test_a_conversation_goes_from_files_to_wikidata_and_back(club, capsys, case)
 
 
 def document_item(number):
-    return f"Q{FIRST_DOCUMENT_ITEM + number}"
+    return f"F{FIRST_DOCUMENT_ITEM + number}"
 
 
 def names(*labels):

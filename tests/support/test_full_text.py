@@ -1,5 +1,4 @@
 import os
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,21 +8,7 @@ from convinse.passages.index import PassageIndex
 from convinse.support.errors import IndexFileError
 from convinse.support.full_text import FullText
 from convinse.wikipedia.dump import WikipediaDump
-from refusals import refused
-
-
-@contextmanager
-def another_user(folder):
-    """A user whom the rights of files bind: not the owner of the machine."""
-    if os.getuid():
-        yield
-        return
-    folder.chmod(0o755)
-    os.setresuid(65534, 65534, 0)
-    try:
-        yield
-    finally:
-        os.setresuid(0, 0, 0)
+from refusals import another_user, refused
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import msgspec
 
 from ...config import Config, read_config
 from ...records.evidence import Entity, Evidence, Origin, Row, merge_duplicates
+from ...records.literals import is_item
 from ...resources import Resources
 from ...support.errors import NetworkError, one_line
 from ...support.mediawiki import until
@@ -118,7 +119,7 @@ class WikipediaRetriever:
             has_length = config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
             has_letters = not min_share or sum(map(str.isalpha, text)) / max(1, len(text)) >= min_share
             has_entity = not config.evr_require_entity or any(entity_id != item_id for entity_id in ids)
-            has_few_items = sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
+            has_few_items = sum(map(is_item, ids)) <= config.evr_max_entities
             if has_length and has_letters and has_entity and has_few_items:
                 passing.append(evidence)
         return msgspec.json.encode(passing)

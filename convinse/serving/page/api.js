@@ -94,11 +94,12 @@ export const back = (id) => json(`${conversation(id)}/turns/last`, { method: "DE
 export const table = (page, number) => json(`/v1/tables/${encodeURIComponent(page)}/${number}`);
 
 export const files = (id) => json(`${conversation(id)}/files`);
-export const putFile = (id, file) => json(fileOf(id, file.name), { method: "PUT", file });
+export const putFile = (id, file, name) => json(fileOf(id, name), { method: "PUT", file });
+export const removeFiles = (id) => json(`${conversation(id)}/files`, { method: "DELETE" });
 export const removeFile = (id, name) => json(fileOf(id, name), { method: "DELETE" });
 
-/** A cited passage among those around it; the page's address names the conversation. */
-export const passages = (file, text) => json(`${conversation(location.hash.slice(1).split("/")[0])}/passages?${new URLSearchParams({ file, text })}`);
+/** A cited passage among those around it, or in the whole file; the page's address names the conversation. */
+export const passages = (file, text, whole = false) => json(`${conversation(location.hash.slice(1).split("/")[0])}/passages?${new URLSearchParams({ file, text, whole })}`);
 
 /** The next turn; `told` is called with what the stages give. Raises `RequestError`, or `AbortError` after `signal`. */
 export async function ask(id, value, told, signal) {

@@ -2,11 +2,11 @@
 
 import * as api from "./api.js";
 import "./access.js";
-import { input, takeKeys, write } from "./composer.js";
+import { input, ready, takeKeys, write } from "./composer.js";
 import { announce, button, byId, notice, said, scrollTo, shortened, words } from "./dom.js";
-import { fileNames, settled, showFiles, takeFiles } from "./files.js";
+import { collection, fileNames, settled, showFiles, takeFiles } from "./files.js";
 import { drop, keep, kept, named, showHistory } from "./history.js";
-import { showServer, showSources, sources, takeSettings } from "./settings.js";
+import { showServer, showSources, sources, speakOfFiles, takeSettings } from "./settings.js";
 import { drawExamples } from "./start.js";
 import { conversationIn, download, takeFile } from "./transfer.js";
 import { placed, told, turnView } from "./turn.js";
@@ -19,6 +19,7 @@ const state = {
   suggested: [], // questions of an example that are still to be asked
   editing: null, // the entry whose question is being changed
   asking: null, // the AbortController of what is under way
+  filesOf: null, // the conversation at the server whose files the next one is about, too
   start: null, // examples, sources and uploads of the server
   examples: null, // of the conversation's files; null: it has none
 };
@@ -88,6 +89,7 @@ async function submit(question) {
   const entry = { question: question.trim() };
   state.entries.push(entry);
   write("");
+  ready();
   notice(null);
   await answer(entry, { question: entry.question });
 }
@@ -129,7 +131,7 @@ async function takeBack() {
 const turnsOf = () => state.entries.map(({ turn }) => turn).filter(Boolean);
 
 function store() {
-  if (turnsOf().length) keep(state.name, turnsOf(), { sources: sources(), files: fileNames() });
+  if (turnsOf().length) keep(state.name, turnsOf(), { sources: sources(), files: fileNames(), collection: collection() });
   else drop(state.name);
 }
 
@@ -184,7 +186,8 @@ async function begun() {
   if (state.id === null) {
     const questions = turnsOf();
     const conversation = questions.length ? { conv_id: "page", questions } : undefined;
-    beginning ??= api.begin({ sources: sources(), conversation }).finally(() => (beginning = null));
+    const shared = state.filesOf ? { files_of: state.filesOf } : {};
+    beginning ??= api.begin({ sources: sources(), conversation, ...shared }).finally(() => (beginning = null));
     hold(await beginning);
   }
   return state.id;
@@ -194,9 +197,12 @@ async function begun() {
 function hear({ files, examples }) {
   state.examples = files.length ? examples : null;
   state.suggested = state.entries.length && files.length ? examples.flatMap(({ questions }) => questions.slice(0, 1)) : [];
+  speakOfFiles(files.length > 0 || isServedFromFiles(), isServedFromFiles());
   showExamples();
   showSuggestion();
 }
+
+const isServedFromFiles = () => Boolean(state.start?.counts.files) && !state.start.counts.items && !state.start.counts.pages;
 
 const NO_FILES = { files: [], examples: [] };
 
@@ -267,7 +273,7 @@ const actions = {
     input.focus();
   },
   revive: () => {
-    state.id = null;
+    Object.assign(state, { id: null, filesOf: null });
     showFiles(NO_FILES);
     hear(NO_FILES);
     actions.retry();
@@ -279,24 +285,37 @@ const actions = {
 function hold({ id }) {
   if (turnsOf().length) keep(id, turnsOf(), { sources: sources(), files: [] }, state.name);
   state.id = state.name = id;
+  state.filesOf = null;
   history.replaceState(null, "", `#${id}`);
 }
 
 function forget() {
   state.asking?.abort();
-  Object.assign(state, { id: null, name: null, entries: [] });
+  Object.assign(state, { id: null, name: null, filesOf: null, entries: [] });
   if (state.editing) edit(null);
   showFiles(NO_FILES);
   hear(NO_FILES);
   notice(null);
 }
 
-function fresh() {
+/** Begin a new conversation; about the same files, if there are any, unless the one before is deleted. */
+async function fresh(isDeleted = false) {
+  const before = fileNames().length && isDeleted !== true ? state.id ?? state.filesOf : null;
+  const name = collection();
   forget();
   history.replaceState(null, "", location.pathname);
   show();
   input.focus();
   announce("A new conversation.");
+  if (before === null) return;
+  try {
+    const list = await api.files(before);
+    state.filesOf = before;
+    showFiles(list, name);
+    hear(list);
+  } catch {
+    // they are gone with the conversation
+  }
 }
 
 /** Show a conversation: as the server has it, else as this browser keeps it. */
@@ -308,7 +327,7 @@ async function open(id, number = null) {
     const [{ sources: names, conversation }, list] = await Promise.all([api.look(id), api.files(id)]);
     state.id = id;
     take(id, names, conversation.questions);
-    showFiles(list);
+    showFiles(list, kept(id)?.collection);
     hear(list);
     store();
   } catch (error) {
@@ -317,7 +336,7 @@ async function open(id, number = null) {
       take(own.id, own.sources, own.questions);
       const files = own.files?.length ? ` Its files are gone: ${own.files.join(", ")}. Add them again to ask about them.` : "";
       notice(`The server no longer has this conversation. You see what this browser kept, and can go on.${files}`);
-    } else if (error.status === 404) notice("The server has no such conversation, nor has this browser: it never was, was deleted, or ended with the server.", fresh, "Begin a new one");
+    } else if (error.status === 404) notice("The server has no such conversation, nor has this browser: it never was, was deleted, or ended with the server.", () => fresh(true), "Begin a new one");
     else notice(said(error), () => open(id, number));
   }
   show();
@@ -347,7 +366,7 @@ function visit(id) {
 /** Forget a conversation here and at the server. */
 function forgetKept(id) {
   api.remove(id).catch(() => {}); // it may have lost it already
-  if (id === state.name) fresh();
+  if (id === state.name) fresh(true);
 }
 
 async function imported(file) {
@@ -368,7 +387,7 @@ takeKeys({
 });
 byId("edit-cancel").addEventListener("click", () => edit(null));
 byId("history").addEventListener("beforetoggle", ({ newState }) => newState === "open" && showHistory(state.name, visit, forgetKept));
-byId("new").addEventListener("click", fresh);
+byId("new").addEventListener("click", () => fresh());
 byId("export").addEventListener("click", () => download({ conv_id: state.name, questions: turnsOf() }));
 takeFile(imported);
 window.addEventListener("hashchange", () => {
@@ -384,6 +403,7 @@ async function started() {
     state.start = await api.examples();
     if (named() === null) showSources(state.start.sources);
     showServer(state.start);
+    if (state.examples === null) speakOfFiles(isServedFromFiles(), isServedFromFiles());
     showExamples();
     if (state.start.uploads) takeFiles(state.start.uploads, { id: begun, changed: hear, refused: (text) => notice(text) });
   } catch (error) {
@@ -395,4 +415,5 @@ takeSettings(() => state.entries.forEach(changed));
 const place = named();
 if (place === null) show();
 await Promise.all([started(), place && open(place.id, place.number)]);
+if (place === null) ready();
 document.documentElement.dataset.ready = "true";

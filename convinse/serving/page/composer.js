@@ -10,6 +10,13 @@ export function write(text) {
   fit();
 }
 
+const types = matchMedia("(hover: hover)"); // elsewhere the keyboard of the screen would cover the answer
+
+/** Lead to the line, where the next question is written. */
+export function ready() {
+  if (types.matches) input.focus({ preventScroll: true });
+}
+
 function fit() {
   input.style.blockSize = "auto";
   input.style.blockSize = `${input.scrollHeight + 2}px`;

@@ -100,7 +100,7 @@ export function outside(address, text, kind) {
 }
 
 const WIKIDATA = "https://www.wikidata.org/wiki/";
-const isItem = (id) => /^Q[1-9]\d{0,9}$/.test(id); // what documents speak of has longer ids
+const isItem = (id) => /^Q[1-9]\d{0,9}$/.test(id); // of Wikidata; what documents speak of has other ids
 
 /** An entity, with its page at Wikidata where it has one. */
 export function entity({ id, label }, content = label) {

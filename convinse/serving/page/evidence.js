@@ -1,20 +1,26 @@
 // Evidences: a fact as a fact, a row as a row of its table, an entry of an infobox as such, a sentence with the answer marked.
 
 import * as api from "./api.js";
-import { announce, button, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
+import { announce, button, byId, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
 
 const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
-export const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
+const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
+const OF_FILES = { name: "Value", many: ["named value", "named values"] }; // what an infobox entry is in files
 const AT_ONCE = 20;
 
+/** The name of a source for one or several of its evidences; of files or not. */
+export const noun = (source, isOne, isOfFiles) => (isOfFiles && source === "info" ? OF_FILES.many : MANY[source])?.[isOne ? 0 : 1] ?? source;
+
 /** How many there are of each source, in words. */
-export function counted(counts) {
+export function counted(counts, isOfFiles = false) {
   const order = [...Object.keys(MANY), ...Object.keys(counts).filter((source) => !MANY[source])];
-  return order.filter((source) => counts[source]).map((source) => `${counts[source]} ${MANY[source]?.[counts[source] === 1 ? 0 : 1] ?? source}`);
+  return order.filter((source) => counts[source]).map((source) => `${counts[source]} ${noun(source, counts[source] === 1, isOfFiles)}`);
 }
 
-function badge(source) {
-  return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, SOURCES[source] ?? source);
+const nameOf = (source, isOfFiles) => (isOfFiles && source === "info" ? OF_FILES.name : SOURCES[source] ?? source);
+
+function badge({ source, citation }) {
+  return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, nameOf(source, citation));
 }
 
 /** The evidences at some places of a turn, the first one open; `spans` are where they say the answer, numbers what sentences cite. */
@@ -34,12 +40,12 @@ function card(evidence, spans, isOpen, number) {
   const fill = () => body.hasChildNodes() || body.append(...[structure(evidence, spans), foot(evidence, spans)].flat());
   const shown = element(
     "details",
-    { class: `card ${evidence.source}`, open: isOpen, ontoggle: (event) => event.currentTarget.open && fill() },
+    { class: `card ${evidence.source}`, open: isOpen, ontoggle: (event) => event.currentTarget.open && (fill(), toMark(body)) },
     element(
       "summary",
       {},
       number ? element("span", { class: "cite" }, `[${number}]`) : null,
-      badge(evidence.source),
+      badge(evidence),
       about ? words(about, "about") : null,
       element("span", { class: "snippet", dir: "auto" }, excerpt(evidence.evidence_text, spans)),
     ),
@@ -47,6 +53,13 @@ function card(evidence, spans, isOpen, number) {
   );
   if (isOpen) fill();
   return element("li", {}, shown);
+}
+
+/** Scroll a table that is wider than the window to the cell of the answer. */
+function toMark(body) {
+  const frame = body.querySelector(".frame");
+  const cell = frame?.querySelector("mark")?.closest("td");
+  if (cell) frame.scrollLeft = cell.offsetLeft - (frame.clientWidth - cell.offsetWidth) / 2;
 }
 
 /** The words around the first span. */
@@ -89,8 +102,8 @@ function attribute({ path, values }, spans) {
   return element("dl", { class: "entry-of-box" }, element("dt", {}, names), element("dd", {}, element("ul", {}, lines)));
 }
 
-function row({ row: own }, spans) {
-  const frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": `Table: ${own.caption || own.section || "row"}` });
+function row({ row: own, evidence_text: text }, spans) {
+  const frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": `Table: ${own.caption || own.section || "row"}: ${shortened(text, 60)}` });
   const titles = [own.section, own.part, own.caption].filter((title, place, all) => title && all.indexOf(title) === place);
   const caption = titles.length ? element("caption", { dir: "auto" }, titles.join(" › ")) : null;
   const cells = own.cells.map((cell) => ({ ...cell, content: marked(cell.text, within(spans, cell.start, cell.text)) }));
@@ -164,7 +177,8 @@ function source({ citation, evidence_text: text }, spans) {
     const isOpen = opener.getAttribute("aria-expanded") === "true";
     if (!isOpen) {
       try {
-        around.replaceChildren(passages((await api.passages(citation.file, text)).passages, answers));
+        const whole = button("Open the whole file", () => openDocument(citation, text, answers).catch((error) => whole.replaceWith(element("p", { class: "note", role: "alert" }, error.message))), { class: "quiet small" });
+        around.replaceChildren(passages((await api.passages(citation.file, text)).passages, answers), whole);
       } catch (error) {
         around.replaceChildren(element("p", { class: "note", role: "alert" }, error.message));
       }
@@ -173,6 +187,16 @@ function source({ citation, evidence_text: text }, spans) {
     opener.setAttribute("aria-expanded", String(!isOpen));
   }, { class: "quiet small cited", "aria-expanded": "false", title: "Show it in the file" });
   return [opener, around];
+}
+
+/** The file of a citation, from its first passage to its last, with the cited one in view and the answer marked. */
+async function openDocument(citation, text, answers) {
+  const list = passages((await api.passages(citation.file, text, true)).passages, answers);
+  byId("document-title").textContent = citation.file;
+  byId("document-text").replaceChildren(list);
+  byId("document").showModal();
+  list.querySelector("[aria-current]").scrollIntoView({ block: "center" });
+  byId("document-text").focus({ preventScroll: true });
 }
 
 function passages(all, answers) {
@@ -216,6 +240,7 @@ function cited({ file, headings, line, page }) {
 /** All evidences of a turn, behind a line that says how many there are of each source. */
 export function allEvidences(turn) {
   const evidences = turn.top_evidences ?? [];
+  const isOfFiles = evidences.some(({ citation }) => citation);
   const counts = {};
   for (const { source } of evidences) counts[source] = (counts[source] ?? 0) + 1;
   const inside = element("div", { class: "everything" });
@@ -223,9 +248,9 @@ export function allEvidences(turn) {
   let shown = AT_ONCE;
   const fill = () => {
     const places = evidences.map((_, place) => place).filter((place) => chosen === null || evidences[place].source === chosen);
-    const filters = [[null, "All", evidences.length], ...Object.keys({ ...SOURCES, ...counts }).filter((source) => counts[source]).map((source) => [source, SOURCES[source] ?? source, counts[source]])].map(
+    const filters = [[null, "All", evidences.length], ...Object.keys({ ...SOURCES, ...counts }).filter((source) => counts[source]).map((source) => [source, nameOf(source, isOfFiles), counts[source]])].map(
       ([source, name, count]) =>
-        button(`${name} ${count}`, () => choose(source), { class: `filter ${source ?? ""}`, "aria-pressed": String(chosen === source), "data-source": source ?? "all" }),
+        button(`${name} ${count}`, () => choose(source), { class: `quiet filter ${source ?? ""}`, "aria-pressed": String(chosen === source), "data-source": source ?? "all" }),
     );
     const list = evidenceList(evidences, places.slice(0, shown), spansOf(turn, 0));
     list.querySelector("details")?.removeAttribute("open");
@@ -241,7 +266,7 @@ export function allEvidences(turn) {
   return element(
     "details",
     { class: "all", ontoggle: (event) => event.currentTarget.open && !inside.hasChildNodes() && fill() },
-    element("summary", {}, `All evidence (${evidences.length})`, " ", element("span", { class: "counts" }, counted(counts).map((text) => element("span", {}, text)))),
+    element("summary", {}, `All evidence (${evidences.length})`, " ", element("span", { class: "counts" }, counted(counts, isOfFiles).map((text) => element("span", {}, text)))),
     inside,
   );
 }

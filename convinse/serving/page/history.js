@@ -86,10 +86,18 @@ function trimmed(turn) {
 
 const titleOf = ({ title, questions }) => title || shortened(questions[0]?.question ?? "Nothing asked yet", 80);
 
+/** What is searched of a conversation: its name, questions and answers. */
+const wordsOf = ({ title, questions }) =>
+  [title, ...questions.flatMap(({ question, pred_answers: answers = [] }) => [question, ...answers.map(({ answer }) => answer?.label)])].join("\n").toLowerCase();
+
 /** Show the list; `open` is called with the id of a conversation, `remove` before it is forgotten. */
 export function showHistory(current, open, remove) {
   const again = () => showHistory(current, open, remove);
-  const items = all().map((own) => {
+  const search = byId("search");
+  search.oninput = again;
+  const wanted = search.value.trim().toLowerCase();
+  const records = all();
+  const items = records.filter((own) => !wanted || wordsOf(own).includes(wanted)).map((own) => {
     const title = titleOf(own);
     const opener = button([words(title, "title"), element("small", {}, `${new Date(own.when).toLocaleDateString()}, ${own.questions.length === 1 ? "1 question" : `${own.questions.length} questions`}`)], () => open(own.id), { class: "kept", "aria-current": own.id === current ? "page" : null });
     const rename = button(["Rename", hidden(` ${title}`)], () => {
@@ -114,7 +122,9 @@ export function showHistory(current, open, remove) {
     return item;
   });
   byId("history").querySelector("ul").replaceChildren(...items);
+  search.hidden = records.length < 2;
   byId("none-kept").hidden = items.length > 0;
+  byId("none-kept").textContent = records.length ? "No conversation has these words." : "Nothing was asked yet.";
   const everything = () => {
     for (const { id } of all()) {
       remove(id);

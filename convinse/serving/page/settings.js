@@ -18,9 +18,27 @@ export function showSources(names) {
   tellSources();
 }
 
+const INFO = ["Infoboxes", "Names and values"]; // of Wikipedia, of files
+const LEAD = [byId("lead").textContent, "Every answer quotes its place in your files. A later question may lean on an earlier one; lists, counts and sums go over all of them."];
+let isOfFiles = false;
+
+/** Speak of files in place of facts and infoboxes while files alone are asked; the server tells how many if it serves them. */
+export function speakOfFiles(isOn, isServed) {
+  isOfFiles = isOn;
+  const own = Number(isOn);
+  byId("lead").textContent = LEAD[own];
+  document.querySelector(".switch.kb").hidden = isOn;
+  document.querySelector("#start .known").hidden = isOn && !isServed;
+  document.querySelector(".switch.info span").textContent = INFO[own];
+  tellSources();
+}
+
 function tellSources() {
-  const names = switches.filter((node) => node.checked).map((node) => SOURCES[node.value]);
-  byId("from").textContent = names.length === switches.length ? "Answers from all sources" : `Answers from ${names.join(", ") || "no source"}`;
+  const shown = switches.filter((node) => !isOfFiles || node.value !== "kb");
+  const names = shown.filter((node) => node.checked).map((node) => (isOfFiles && node.value === "info" ? INFO[1].toLowerCase() : SOURCES[node.value]));
+  const all = isOfFiles ? "your files" : "all sources";
+  const some = names.length ? `${names.join(", ")}${isOfFiles ? " of your files" : ""}` : "no source";
+  byId("from").textContent = `Answers from ${names.length === shown.length ? all : some}`;
 }
 
 function stored(name, value) {

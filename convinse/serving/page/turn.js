@@ -1,7 +1,7 @@
 // One turn: the question, what was understood, the answer, its alternatives and its evidences; or how far it has come.
 
 import { announce, button, element, hidden, pagesOf, percent, shortened, words } from "./dom.js";
-import { MANY, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
+import { allEvidences, counted, evidenceList, noun, spansOf } from "./evidence.js";
 import { threshold } from "./settings.js";
 import { questionText, understood } from "./understood.js";
 
@@ -163,7 +163,7 @@ function best(turn, { answer, score, time, evidences = [] }) {
       { class: "told" },
       time ? element("span", {}, time) : null,
       element("span", { class: `sure ${level(turn).split(" ")[0]}` }, element("span", { class: "dots", "aria-hidden": "true" }, DOTS[level(turn)] ?? ""), ` ${level(turn)} `, element("span", { class: "number" }, percent(score)), hidden(" probable")),
-      from.length ? element("span", {}, `from ${from.map((source) => MANY[source]?.[1] ?? source).join(", ")}`) : null,
+      from.length ? element("span", {}, `from ${from.map((source) => noun(source, false, turn.top_evidences?.some(({ citation }) => citation))).join(", ")}`) : null,
       label === answer.label ? pagesOf(answer.id) : null,
     ),
   ];
