@@ -99,8 +99,8 @@ def followups(bench: Bench) -> Figures:
         for half in ("choose", "judge"):
             chosen = [one["questions"] for one in conversations if f"-{half}-" in one["conv_id"]][: bench.size.limit]
             alone: list[Any] = [[{**turn, "question": turn["completed"]}] for turns in chosen for turn in turns]  # type: ignore[typeddict-item]
-            for column, conversations_of_half in ((half, chosen), (f"{half}_full", alone)):
-                for turns in conversations_of_half:
+            for column, questions in ((half, chosen), (f"{half}_full", alone)):
+                for turns in questions:
                     session = pipeline.session(SOURCES)
                     for turn in turns:
                         answers = session.ask(turn["question"])["pred_answers"]
