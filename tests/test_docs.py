@@ -15,8 +15,9 @@ import pytest
 import yaml
 
 from convinse.cli import build_parser, main
-from convinse.config import Config
+from convinse.config import Config, load_config
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.pipeline import Pipeline
 from convinse.records.facts import fact_evidence
 from convinse.support.errors import DependencyError
 from convinse.support.registry import module_names
@@ -81,6 +82,22 @@ def test_the_conversations_of_the_readme_are_what_ask_prints(workdir, capsys):
         # the order is that of the page; the last digits of scores and probabilities depend on the processor
         shown = [re.split(r"  0\.|, 0\.", line)[0] for line in lines if line.strip() not in ("", "...")]
         assert len(shown) > 5 and not [line for line in shown if not any(text.startswith(line) for text in printed)]
+
+
+def test_the_conversations_about_follow_ups_are_answered_as_shown(workdir):
+    text = page("docs/understanding.md").partition("## Conversations")[2].partition("\n## ")[0]
+    with Pipeline(load_config("config.yml")) as pipeline:
+        for table in text.split("| typed | read as | answer |\n")[1:]:
+            rows = [line.strip("|").split("|") for line in table.splitlines()[1:] if line.startswith("|")]
+            session = pipeline.session()
+            for typed, in_full, answer in (map(str.strip, row) for row in rows):
+                turn = session.ask(typed)
+                assert turn["resolved_question"] == (in_full or typed)
+                if answer.startswith("not known"):
+                    assert "abstained" in turn, typed
+                else:
+                    labels = ", ".join(ranked["answer"]["label"] for ranked in turn["pred_answers"])
+                    assert labels.startswith(answer.removesuffix(" ...")), typed
 
 
 def test_the_python_example_runs(workdir, capsys):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from ..heterogeneous_answering.abstention import DO_NOT_SAY
+from ..heterogeneous_answering.abstention import DO_NOT_SAY, MISSING
 from ..language.step_words import StepWords
 from ..records.conversation import RankedAnswer, Step, Turn, new_turn
-from ..records.evidence import Entity, unique_entities
+from ..records.evidence import Entity, Evidence, unique_entities
 from ..records.literals import date_entity, is_date, is_item, number_entity, years_of
 from ..records.replies import Meaning
 from ..scoring.convqa import add_answer_metrics, add_answer_presence
@@ -23,14 +24,30 @@ _CERTAIN = 0.8  # of an inner answer beside which no second one is tried
 _SETTLED = 0.9
 _SURE = 0.5  # probability of an inner answer from which on it is not the answer to the question itself
 _OLDEST = 130  # years; a greater age is of other dates
+_MOST_AGES = 5  # that are told
 # what a turn has of the follower whose answers it takes
 _REPLACED = (
     "representation", "structured_representation", "resolved_question", "question_entities", "top_evidences", "abstained", "extent",
 )  # fmt: skip
 _WORDS_OF_A_DAY = 3
-_NO_DATE: Entity = {"id": "", "label": ""}
 _TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
+
+
+class _Dated(NamedTuple):
+    """A date that answers an inner question, its probability, and its evidence."""
+
+    entity: Entity
+    score: float
+    evidence: Evidence | None
+
+
+class _Age(NamedTuple):
+    """The probability of an age by two dates."""
+
+    score: float
+    start: _Dated
+    end: _Dated
 
 
 class _Follower(NamedTuple):
@@ -65,7 +82,7 @@ def take_steps(
     """
     stepping = [turn for turn in turns if turn.get("steps")]
     for turn in stepping:
-        if _is_settled(turn):
+        if _is_settled(turn, words):
             del turn["steps"]
     stepping = [turn for turn in stepping if "steps" in turn]
     inner = [_inner(turn, step) for turn in stepping for step in turn["steps"] if step["question"]]
@@ -81,7 +98,7 @@ def take_steps(
             if part is not None:
                 _note(step, part)
         if any("use" in step for step in turn["steps"]):
-            _answer_age(turn, [part for part in found if part is not None], words)
+            _answer_age(turn, [part for part in found if part is not None], words, least)
             continue
         describing.append(turn)
         for step, part in zip(turn["steps"], found, strict=True):
@@ -95,10 +112,17 @@ def take_steps(
         add_answer_metrics(turn)
 
 
-def _is_settled(turn: Turn) -> bool:
-    """Return True if an answer is too probable to be changed by a step; that to a question for an age never is."""
-    is_age = any("use" in step for step in turn["steps"])
-    return not is_age and bool(turn["pred_answers"]) and turn["pred_answers"][0]["score"] >= _SETTLED
+def _is_settled(turn: Turn, words: StepWords) -> bool:
+    """Return True if an answer is too probable to be changed by a step.
+
+    The answer to a question for an age never is, nor that to one whose inner thing is of the kind that it asks for: "Who recommended
+    the actor who ...?".
+    """
+    expected = words.types.expected_type(turn.get("resolved_question", turn["question"])).kind
+    kinds = {words.types.expected_type(step["question"]).kind for step in turn["steps"]} - {"any"}
+    if expected in kinds or any("use" in step for step in turn["steps"]):
+        return False
+    return bool(turn["pred_answers"]) and turn["pred_answers"][0]["score"] >= _SETTLED
 
 
 def _inner(turn: Turn, step: Step) -> Turn:
@@ -143,19 +167,28 @@ def _note(step: Step, part: Turn) -> None:
             step["evidence"] = part["top_evidences"][best["evidences"][0]]["evidence_text"]
 
 
-def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords) -> None:
+def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: float) -> None:
     """Answer a question for an age from the dates of a birth and of a later time.
 
-    If one of them is not known, only an answer beside words of an age stays.
+    Dates that give the same age count together: a film has several days of release. If one of the two is not known, only an answer
+    beside words of an age stays.
     """
     born, then = steps = turn.pop("steps")
-    if not then["question"]:  # a year, or today
+    births = _dates(parts[0])
+    if then["question"]:
+        times = _dates(parts[1])
+    else:  # a year, or today
         today, year = date.today(), then["text"]
-        then["answer"] = date_entity(int(year)) if year else date_entity(today.year, today.month, today.day)
-        then["score"] = 1.0
-    unknown = [step for step in steps if not is_date(step.get("answer", _NO_DATE)["id"])]
-    ages = [] if unknown else ages_between(born["answer"], then["answer"])
+        entity = date_entity(int(year)) if year else date_entity(today.year, today.month, today.day)
+        times = [_Dated(entity, 1.0, None)]
+    ages: dict[int, list[_Age]] = defaultdict(list)
+    for start in births:
+        for end in times:
+            possible = ages_between(start.entity, end.entity)
+            for age in possible:
+                ages[age].append(_Age(start.score * end.score / len(possible), start, end))
     if not ages:
+        unknown = [step for step, dates in zip(steps, (births, times), strict=True) if not dates]
         cited = [
             turn["top_evidences"][place]
             for ranked in turn["pred_answers"][:1]
@@ -164,23 +197,43 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords) -> None:
         if not any(words.aged.search(evidence["evidence_text"]) for evidence in cited):
             turn["abstained"] = {"reason": _no_answer(unknown)}
         return
+    ranked_ages = sorted(ages.items(), key=lambda pair: -sum(age.score for age in pair[1]))
+    best = max(ranked_ages[0][1], key=lambda age: age.score)
+    for step, dated in zip(steps, (best.start, best.end), strict=True):
+        step["answer"], step["score"] = dated.entity, dated.score
+        if dated.evidence is not None:
+            step["evidence"] = dated.evidence["evidence_text"]
     turn["steps"] = steps
-    cited = [
-        part["top_evidences"][place] for part in parts for place in part["pred_answers"][0].get("evidences", [])[:1]
-    ]
-    share = born["score"] * then["score"] / len(ages)
+    cited = [dated.evidence for dated in (best.start, best.end) if dated.evidence is not None]
     turn["top_evidences"] = [*cited, *turn["top_evidences"]]
     turn["pred_answers"] = [
         {
             "answer": number_entity(str(age), "years"),
-            "score": round(share, 6),
+            "score": round(min(1.0, sum(way.score for way in ways)), 6),
             "rank": rank,
             "evidences": list(range(len(cited))),
             "reasons": ["age"],
         }
-        for rank, age in enumerate(ages, 1)
+        for rank, (age, ways) in enumerate(ranked_ages[:_MOST_AGES], 1)
     ]
     turn.pop("abstained", None)
+    if turn["pred_answers"][0]["score"] < least:
+        turn["abstained"] = {"reason": DO_NOT_SAY}
+
+
+def _dates(part: Turn) -> list[_Dated]:
+    """Return the dates that answer an inner question; none if it names something unknown."""
+    if "abstained" in part and part["abstained"]["reason"].startswith(MISSING[1:]):
+        return []
+    return [
+        _Dated(
+            ranked["answer"],
+            ranked["score"],
+            next((part["top_evidences"][place] for place in ranked.get("evidences", ())), None),
+        )
+        for ranked in part["pred_answers"]
+        if is_date(ranked["answer"]["id"])
+    ]
 
 
 def _no_answer(unknown: Sequence[Step]) -> str:
@@ -212,6 +265,8 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
     taken = [*steps, *(step for follower in followers for step in follower.turn.get("steps", ()))]
     bridges = {step["answer"]["id"] for step in taken if step.get("score", 0.0) >= _SURE}
     direct = [ranked for ranked in turn["pred_answers"] if ranked["answer"]["id"] not in bridges]
+    for follower in followers:
+        _leave_out(turn, follower)
     best = max(followers, key=lambda follower: follower.score, default=None)
     if best is None or (direct and direct[0]["score"] > best.score):
         turn["pred_answers"] = [{**ranked, "rank": rank} for rank, ranked in enumerate(direct, 1)]
@@ -235,3 +290,20 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
         turn.setdefault("abstained", {"reason": DO_NOT_SAY})
     best.step["answer"], best.step["score"] = best.through["answer"], share
     turn["steps"] = [best.step, *best.turn.get("steps", ())]
+
+
+def _leave_out(turn: Turn, follower: _Follower) -> None:
+    """Leave out the answers that a description names: "Titanic" for "Which film did Titanic's director make before?"."""
+    described = {
+        meaning["item"]["id"]
+        for meaning in _meanings(turn)
+        if meaning["name"] in follower.step["text"] and meaning["name"] not in follower.turn["question"]
+    }
+    answers = follower.turn["pred_answers"]
+    left = [ranked for ranked in answers if ranked["answer"]["id"] not in described]
+    if left and len(left) < len(answers):
+        rest = 1 - sum(ranked["score"] for ranked in answers if ranked["answer"]["id"] in described)
+        follower.turn["pred_answers"] = [
+            {**ranked, "score": round(ranked["score"] / max(rest, ranked["score"]), 6), "rank": rank}
+            for rank, ranked in enumerate(left, 1)
+        ]

@@ -1,4 +1,4 @@
-"""Compares the values of a property of two things: "Which is longer, A or B?", "Did A come out before B?"."""
+"""Compares the values of a property of two things: "Which is longer, A or B?", "Did A come out before B?", "the same director?"."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.literals import is_date, is_item
-from ..records.periods import Period
+from ..records.literals import is_date, is_item, number_entity
+from ..records.periods import Period, day_of
 from ..records.ranked_rows import value_of
 from ..records.written_values import find_literals
 from .candidates import Computed
@@ -19,6 +19,9 @@ from .selections import with_measures
 
 _DATE = "date"  # as a unit
 _BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them
+
+
+SPAN = "span"
 
 
 class _Measured(NamedTuple):
@@ -34,26 +37,87 @@ def chosen_by_value(question: Question) -> list[Computed]:
     """Return the one of several things that a question offers with the highest value, or the lowest; empty if values lack."""
     if not question.language.operations.offers(question.text):
         return []
-    found = _compared(question)
-    if found is None:
+    is_highest, by = _direction(question)
+    values = None if is_highest is None else _compared(question, by)
+    if values is None:
         return []
-    values, is_highest = found
-    ranked = sorted(values, key=lambda pair: pair[1].lowest, reverse=is_highest)
+    ranked = sorted(values, key=lambda pair: pair[1].lowest, reverse=bool(is_highest))
     (first, best), (_, second), *_ = ranked
     if not _is_apart(best, second):
         return []
     return [Computed(first, "comparison", tuple(value.place for _, value in ranked))]
 
 
-def is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
-    """Return whether a comparison of two things holds ("Is A longer than B?"), and the places of the evidences of both values.
+def holds(question: Question) -> tuple[bool, tuple[int, ...]] | None:
+    """Return whether a comparison of two things holds, and the places of the evidences of both values.
 
-    None if the question compares no two values.
+    "Is A longer than B?", "Do A and B have the same director?". None if the question compares no two values.
     """
+    return _is_same(question) or _is_greater(question)
+
+
+def years_between(question: Question) -> list[Computed]:
+    """Return the number of whole years between the dates of two things: "How many years after A was B released?"."""
+    if not question.language.operations.spanning.search(question.in_full):
+        return []
+    found = _compared(question, None) or []
+    if len(found) != 2:
+        return []
+    first, second = sorted((value for _, value in found), key=lambda value: value.lowest)
+    days = ((first.lowest, second.highest), (first.highest, second.lowest))  # the day of a date may not be known
+    spans = dict.fromkeys(_whole_years(int(start), int(end)) for start, end in days)
+    places = (first.place, second.place)
+    return [Computed(number_entity(str(years)), SPAN, places, frozenset(places)) for years in spans]
+
+
+def _whole_years(start: int, end: int) -> int:
+    (year, *day), (later_year, *later_day) = day_of(start), day_of(end)
+    return max(0, later_year - year - (later_day < day))
+
+
+def _is_same(question: Question) -> tuple[bool, tuple[int, ...]] | None:
+    """Return whether two things share a value of the property that a question names: "the same director"."""
+    alike = question.language.operations.alike.search(question.in_full)
+    things = _things(question) if alike else []
+    if alike is None or len(things) != 2:
+        return None
+    keywords, names = question.language.properties.keywords, question.property_names
+    words = keywords(question.in_full).difference(*(keywords(thing["label"]) for thing in things))
+    noun = keywords(alike["noun"] or "")
+    values = [list(_stated(thing, question)) for thing in things]
+    for asking in (noun, words):
+        shared = {label for label, *_ in values[0] if names.asking(label, asking)}
+        pools = [
+            {value: place for label, value, place in of_thing if names.asking(label, asking)} for of_thing in values
+        ]
+        if shared and all(pools):
+            common = [value for value in pools[0] if value in pools[1]]
+            shown = common[0] if common else None
+            places = tuple(next(iter(pool.values())) if shown is None else pool[shown] for pool in pools)
+            return bool(common), places
+    return None
+
+
+def _stated(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, str, int]]:
+    """Yield the names of the values of a thing in facts and infoboxes, with their properties and places."""
+    for place, read in enumerate(question.evidences):
+        if read.fact is not None:
+            if read.fact.subject["id"] == thing["id"]:
+                label = PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"])
+                yield label, fold(read.fact.object["label"]), place
+        elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] == thing["id"]:
+            attribute = read.evidence["attribute"]
+            for value in attribute["values"]:
+                yield PropertyLabel(attribute["path"][-1]), fold(value["text"]), place
+
+
+def _is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
+    """Return whether the first of two things has the higher value, or the lower one if a question asks for that."""
     operations, denial = question.language.operations, question.language.yes_no.denial
     if operations.offers(question.text) or denial.search(question.in_full):
         return None
-    values, is_highest = _compared(question) or ([], True)
+    is_highest, by = _direction(question)
+    values = [] if is_highest is None else _compared(question, by) or []
     if len(values) != 2:
         return None
     (_, first), (_, second) = values
@@ -67,15 +131,16 @@ def _is_apart(first: _Measured, second: _Measured) -> bool:
     return first.highest < second.lowest or second.highest < first.lowest
 
 
-def _compared(question: Question) -> tuple[list[tuple[Entity, _Measured]], bool] | None:
-    """Return the things that a question compares, in its order, with their values, and whether it asks for the highest value.
+def _compared(question: Question, by: AbstractSet[str] | None) -> list[tuple[Entity, _Measured]] | None:
+    """Return the things that a question compares, in its order, with their values; None if not all have one of the same kind.
 
-    None if the question compares nothing, or if not all of them have a value of the same kind.
+    Args:
+        question: names the things.
+        by: the measures that it compares by; None for dates.
     """
     keywords, names = question.language.properties.keywords, question.property_names
-    direction, by = _direction(question)
-    things = _things(question) if direction is not None else []
-    if direction is None or len(things) < 2:
+    things = _things(question)
+    if len(things) < 2:
         return None
     words = keywords(question.in_full).difference(*(keywords(thing["label"]) for thing in things))
     values = [list(_values(thing, question)) for thing in things]
@@ -97,7 +162,7 @@ def _compared(question: Question) -> tuple[list[tuple[Entity, _Measured]], bool]
             found = [_joined([value for value in pool if value.unit == unit]) for pool in pools]
             compared = [(thing, value) for thing, value in zip(things, found, strict=True) if value is not None]
             if len(compared) == len(things):
-                return compared, direction
+                return compared
     return None
 
 

@@ -13,6 +13,8 @@ from ..records.literals import is_item, is_known
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
+from .comparisons import SPAN
+from .counts import COUNT
 from .question import Question
 
 _MIN_READ = 1e-4  # added to a score of the reader, so that its logarithm is finite
@@ -156,15 +158,20 @@ class _Measurement:
         if not roles:
             covered = max((self._covered(place, words) for place in places), default=0.0)
         # cells of documents have no classes by which they fit, and a reader need not have seen the row that a computation gives;
-        # of the values of a property at a time that a question names, the one that held then is the answer
-        is_only = self._is_timed and bool(candidate.computed and candidate.computed.rivals)
+        # of the values of a property at a time that a question names, the one that held then is the answer; likewise the row of a series,
+        # and the number of what the question counts
+        rivals, operation = (
+            (candidate.computed.rivals, candidate.computed.operation) if candidate.computed else ((), "")
+        )
+        is_number = operation in (COUNT, SPAN)
+        is_only = bool(rivals) and (self._is_timed or is_number or operation == "order")
         computed = float(is_only or self._is_computed_from_document(candidate))
         is_whole = is_only or bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences
             covered = 1.0
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(entity_id)
-        fit = self._question.fit(entity)
+        fit = 1.0 if is_number and is_only else self._question.fit(entity)
         facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
             read=math.log(max(candidate.read, float(is_only), _COMPUTED_READ * computed) + _MIN_READ),

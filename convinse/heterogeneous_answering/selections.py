@@ -294,13 +294,24 @@ def best_explained(
 
     The table that explains most comes first.
     """
-    selections = [(table, selected) for table in tables if (selected := selected_rows(question, table, words))]
+    selections = [
+        (table, selected)
+        for table in tables
+        if (selected := selected_rows(question, table, words - _topic_words(question, table)))
+    ]
     explained = [
         (table, selected)
         for table, selected in selections
         if not is_unexplained(operation, question, table, words, selected.used)
     ]
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
+
+
+def _topic_words(question: Question, table: Table) -> frozenset[str]:
+    """Return the words of the name of the page of a table if the question is about it: they select none of its rows."""
+    page = table.rows[0]["page"]
+    is_topic = any(entity["id"] == page for entity in question.about)
+    return question.language.properties.keywords(question.items.label(page) or "") if is_topic else frozenset()
 
 
 def extent_of(table: Table, selected: Selected) -> Extent:
@@ -317,10 +328,7 @@ def relates_rows(question: Question) -> bool:
     if denial := question.language.yes_no.denial.search(question.in_full):
         words -= {*fold(denial[0]).split()}
     if bound_words(question):
-        return bool(
-            (operations.relating - operations.greater - operations.lesser - {"than", "above", "below", "between"})
-            & words
-        )
+        return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)
     return bool(operations.relating & words) and not question.language.times.time(question.in_full)
 
 

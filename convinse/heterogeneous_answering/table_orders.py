@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..language.operations import AskedOrder
+from ..language.text import fold
 from ..records.evidence import Entity
+from ..records.literals import is_document_item, is_item
 from .candidates import Computed
 from .question import Question
+from .selections import content_words
 from .tables import Column, Table, answer_in_row, cell_answers, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
+_SECOND = 2
+_FOLLOWS, _FOLLOWED_BY = "P155", "P156"
+_UNEXPLAINED_OF_SERIES = 1  # words of a question for a thing of a series
 
 
 class _Listing(NamedTuple):
@@ -25,6 +31,8 @@ class _Listing(NamedTuple):
         name_column: the column with the names of the things, or with the answers if `is_name`.
         is_name: whether the answer is in that column, not in another cell of the row.
         asking: the keywords of the question that may ask for another cell.
+        is_series: whether its rows are all things of their kind that the question can mean.
+        skipped: the things of the series that come before the rows.
     """
 
     score: float
@@ -34,21 +42,70 @@ class _Listing(NamedTuple):
     name_column: Column | None
     is_name: bool
     asking: frozenset[str]
+    is_series: bool = False
+    skipped: int = 0
 
 
 def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    """Return the answer to a superlative or an ordinal, from the rows of a table."""
-    operations = question.language.operations
-    order = operations.order(question.text) or operations.order(question.in_full)
+    """Return the answer to a superlative or an ordinal, from the rows of a table.
+
+    The other rows of a whole series ("Studio albums" of the band that the question is about) are rivals of the answer.
+    """
+    order = _asked_order(question)
     if order is None:
         return []
     listing_of = _by_amount if order.by else _by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
-    for listing in sorted(listings, key=lambda listing: -listing.score):
+    for listing in sorted(listings, key=lambda listing: (not listing.is_series, -listing.score)):
         row = _row_at_place(listing, order, question)
         if row is not None and (entities := _entities(listing, row, question)):
-            return [Computed(entity, "order", listing.table.evidence_places([row])) for entity in entities]
+            rivals = frozenset(listing.table.places.values()) if listing.is_series else frozenset[int]()
+            places = listing.table.evidence_places([row])
+            return [Computed(entity, "order", places, rivals=rivals) for entity in entities]
+    return _following(order, question)
+
+
+def _following(order: AskedOrder, question: Question) -> list[Computed]:
+    """Return the thing that a question is about for the first of its kind, and the one that follows it for the second: "the second film"."""
+    if order.by or order.highest or order.place > _SECOND:
+        return []
+    words, types = question.language.properties, question.language.answer_types
+    nouns = noun_keywords(order.noun, question)
+    explained = words.keyword_set([*order.words, *question.language.operations.naming]) | nouns
+    for thing in _things(question):
+        if nouns.isdisjoint(words.keyword_set(types.heads(question.items.types(thing["id"])))):
+            continue
+        about = [
+            (place, read.fact)
+            for place, read in enumerate(question.evidences)
+            if read.fact is not None and read.fact.subject["id"] == thing["id"]
+        ]
+        following = [(place, fact.object) for place, fact in about if fact.predicate["id"] == _FOLLOWED_BY]
+        is_first = all(fact.predicate["id"] != _FOLLOWS for _, fact in about)
+        if is_first and len(following) == 1 and content_words(question) <= explained | words.keywords(thing["label"]):
+            (place, entity), *_ = following
+            entity = entity if order.place == _SECOND else thing
+            return [Computed(entity, "order", (place,), rivals=frozenset((place,)))]
     return []
+
+
+def _asked_order(question: Question) -> AskedOrder | None:
+    """Return the order that a question asks for; "the second one" is of the kind of the thing that it is about."""
+    operations, language = question.language.operations, question.language
+    orders = [order for text in (question.text, question.in_full) if (order := operations.order(text)) is not None]
+    names = language.properties.keyword_set(thing["label"] for thing in question.about)
+    for order in orders:
+        noun = tuple(word for word in order.noun if word not in names or len(order.noun) == 1)
+        if not language.words.ones.issuperset(noun) or order.by:
+            return order._replace(noun=noun)
+    if not orders or not orders[0].noun:
+        return None
+    kinds = (language.answer_types.heads(question.items.types(thing["id"])) for thing in _things(question))
+    return orders[0]._replace(noun=tuple(sorted(frozenset[str]().union(*kinds))))
+
+
+def _things(question: Question) -> list[Entity]:
+    return [entity for entity in question.about if is_item(entity["id"])]
 
 
 def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing | None:
@@ -134,9 +191,9 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         return None
     headers = table.title_keywords | table.headers
     page = words.keywords(question.items.label(table.rows[0]["page"]))
-    rest = words.keywords(question.in_full) - page - (nouns & headers) - words.keyword_set(order.words)
+    rest = content_words(question) - page - (nouns & headers) - words.keyword_set(order.words)
     rows = [row for row in range(len(table.rows)) if row not in table.totals]
-    matches = 0
+    matched: set[str] = set()
     if time := question.language.times.time(question.in_full):
         rows = [row for row in table.within(time, words.keywords(question.in_full)) if row not in table.totals]
         rest = frozenset(word for word in rest if not word.isdigit())
@@ -144,15 +201,79 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         having = [row for row in rows if word in table.row_keywords[row]]
         if having and len(having) < len(rows):
             rows = having
-        matches += bool(having)
+        if having:
+            matched.add(word)
+    asking = words.keywords(question.in_full) - nouns
     kind, types = question.expected.kind, question.language.answer_types
-    if kind == "item":
-        is_name = bool(table.pairs or expected & nouns)
+    for_names = words.keyword_set(question.language.operations.naming)
+    asks_for_cell = bool(asking & headers - for_names) or kind not in ("any", "item")
+    is_named = name_column.order is None and bool(name_column.keywords & (nouns | for_names))
+    if kind == "item":  # "what's the title of their last album" asks for no other cell
+        is_name = bool(table.pairs or expected & nouns or (is_named and not asks_for_cell))
     else:
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
-    score = bool(name_column.keywords & nouns) + matches + len(rest & headers)
-    asking = words.keywords(question.in_full) - nouns
-    return _Listing(score, table, rows, measures, name_column, is_name, asking)
+    score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
+    said = words.keywords(question.in_full) & frozenset(order.noun)
+    title = _title(table, question)
+    is_titled = bool(nouns & title.head) or (len(order.noun) > 1 and title.words.issuperset(order.noun))
+    is_of_kind = is_titled or bool(nouns & name_column.keywords)
+    is_of_kind = is_of_kind and all(word in headers or types.names_class(word) for word in said)
+    types_of_page = question.items.types(table.rows[0]["page"])
+    if types.entity_kind(table.rows[0]["page"], types_of_page) in ("person", "group"):
+        # they made more than "Novels as Richard Bachman", "Duets"
+        is_meant = not title.limits.isdisjoint(words.keywords(question.in_full) | page)
+        is_of_kind = is_of_kind and is_titled and (is_meant or not title.limits)
+    is_series = is_of_kind and (is_named or asks_for_cell) and _is_series(table, rest - headers - matched, question)
+    skipped = int(is_series and not order.highest and _comes_before(table, nouns, question))
+    return _Listing(score, table, rows, measures, name_column, is_name, asking, is_series, skipped)
+
+
+def _is_series(table: Table, unexplained: frozenset[str], question: Question) -> bool:
+    """Return True if a table has all things of a kind of what a question is about, which asks for nothing else."""
+    words, operations = question.language.properties, question.language.operations
+    page = table.rows[0]["page"]
+    if is_document_item(page):  # what is computed from documents counts anyhow
+        return False
+    about = {entity["id"]: words.keywords(entity["label"]) for entity in question.about}
+    is_of_topic = about.pop(page, None) is not None or any(
+        name and name <= table.title_keywords for name in about.values()
+    )
+    names = frozenset().union(*about.values(), *map(words.keywords, question.unlinked))
+    said = unexplained - words.keyword_set(operations.naming)
+    degrees = words.keyword_set([*operations.degrees, *operations.lower_degrees])
+    if words.keywords(question.in_full) & degrees - table.headers:  # "how long is the third one"
+        return False
+    title = table.rows[0]["caption"] or table.rows[0]["section"]
+    is_partial = operations.partial.search(title) is not None
+    return is_of_topic and not is_partial and not names & said and len(said) <= _UNEXPLAINED_OF_SERIES
+
+
+class _Title(NamedTuple):
+    """The keywords of a table's title: of its noun (`head`), of what limits that, and of all."""
+
+    head: frozenset[str]
+    limits: frozenset[str]
+    words: frozenset[str]
+
+
+def _title(table: Table, question: Question) -> _Title:
+    """Return the title of a table: "Harry Potter novels (British editions)" has the head novels, limited by Harry Potter."""
+    language = question.language
+    title = (table.rows[0]["caption"] or table.rows[0]["section"]).partition("(")[0].split()
+    end = next((place for place, word in enumerate(title) if fold(word) in language.words.common), len(title))
+    names = (word for word in title[: max(0, end - 1)] if not language.common.has(fold(word)))
+    keywords = language.properties.keyword_set
+    return _Title(keywords(title[max(0, end - 1) : end]), keywords([*names, *title[end:]]), table.title_keywords)
+
+
+def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bool:
+    """Return True if the thing that a question is about is of the kind of a table's things, which came later: "Later films"."""
+    words, types = question.language.properties, question.language.answer_types
+    if not words.keyword_set(question.language.operations.continuing) & table.title_keywords:
+        return False
+    page = table.rows[0]["page"]
+    heads = words.keyword_set(types.heads(question.items.types(page)))
+    return any(thing["id"] == page for thing in _things(question)) and not heads.isdisjoint(nouns)
 
 
 def _row_at_place(listing: _Listing, order: AskedOrder, question: Question) -> int | None:
@@ -160,9 +281,10 @@ def _row_at_place(listing: _Listing, order: AskedOrder, question: Question) -> i
     amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in listing.rows if orders[0][row] is not None}
     is_rank = bool(order.by) and question.language.operations.is_ranking(listing.measures[0].keywords)
     different = sorted(set(amounts.values()), reverse=order.highest != is_rank)
-    if len(different) < max(2, order.place):
+    place = order.place - listing.skipped
+    if not 0 < place <= len(different) or len(different) < 2:
         return None
-    rows = [row for row, amount in amounts.items() if amount == different[order.place - 1]]
+    rows = [row for row, amount in amounts.items() if amount == different[place - 1]]
     return rows[0] if len(rows) == 1 else None  # several have equal values
 
 

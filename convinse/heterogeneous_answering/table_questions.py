@@ -10,6 +10,7 @@
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
 | `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
+| `span` | "How many years after A was B released?" | the whole years between two dates |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation has no result if rows, facts or values that it needs are missing, if values are equal, or if the question has words
@@ -32,20 +33,11 @@ from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .candidates import Computed
-from .comparisons import chosen_by_value
+from .comparisons import chosen_by_value, years_between
+from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .question import Question
-from .selections import (
-    best_explained,
-    bound_words,
-    content_words,
-    extent_of,
-    is_unexplained,
-    relates_rows,
-    selected_rows,
-    unexplained,
-    with_measures,
-)
+from .selections import bound_words, content_words, extent_of, is_unexplained, selected_rows, unexplained, with_measures
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
@@ -53,7 +45,6 @@ from .tables import Column, Table, cell_answers, head_keywords
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _WEB = re.compile(r"https?://|www\.|mailto:")
-_MANY_WORDS = 3  # behind "how many"
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -241,7 +232,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations, properties = question.language.operations, question.language.properties
     text, counted = question.in_full, question.language.literals.counted
     summing = " ".join(operations.summing.findall(text))
-    nouns = _counted_nouns(operations.summing.sub(" ", text), counted, properties)
+    nouns = _nouns_behind(operations.summing.sub(" ", text), counted, properties)
     if nouns and not nouns[0]:  # "how much did we pay"
         nouns = None
     # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
@@ -277,50 +268,14 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
-def _count(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    operations, properties = question.language.operations, question.language.properties
-    words, counted_nouns = (
-        properties.keywords(question.in_full),
-        _counted_nouns(question.in_full, operations.counting, properties),
-    )
-    if not counted_nouns or operations.order(question.in_full) or operations.differing.search(question.in_full):
-        return []
-    things, nouns = counted_nouns
-    things = (things or nouns) | properties.keyword_set(operations.counting.findall(question.in_full))
-    if relates_rows(question):
-        return []
-    # else the amount is in a cell
-    countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
-    several = [table for table in countable if len(table.rows) > 1]
-    found = best_explained("count", question, several, words - things)
-    # "How many dogs are there?" of cells with "dog"
-    named = [table for table in several if not things & (table.headers | table.title_keywords)]
-    found += [pair for pair in best_explained("count", question, named, words) if things & pair[1].used]
-    for table, selected in found:
-        rows, used = selected.rows, selected.used
-        if not used and not things & (table.headers | table.title_keywords):
-            continue
-        texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
-        selecting = (column for column in table.columns if properties.keyword_set(texts[column]) & used)
-        if (words & table.headers) - things - used.union(*(column.keywords for column in selecting)):
-            continue  # a column asks for something else
-        counted = next((column for column in table.columns if column.keywords & things and column.order is None), None)
-        values = {fold(cell["text"]) for row in rows if counted and (cell := counted.cells[row]) is not None}
-        number = len(values) if values and not used else len(rows)
-        if number > 1:
-            places = table.evidence_places(rows)
-            return [Computed(number_entity(str(number)), "count", places, extent=extent_of(table, selected))]
-    return []
-
-
-def _counted_nouns(
+def _nouns_behind(
     text: str, counting: re.Pattern[str], properties: PropertyWords
 ) -> tuple[frozenset[str], frozenset[str]] | None:
     """Return the keywords of the word behind "how many", and of all words that may name what is counted; None if nothing is."""
     many = counting.search(text)
     if many is None:
         return None
-    behind = text[many.end() :].split()[:_MANY_WORDS]
+    behind = text[many.end() :].split()[:MANY_WORDS]
     return properties.keyword_set(behind[:1]), properties.keyword_set(behind)
 
 
@@ -334,11 +289,12 @@ def _amount(number: float, column: Column) -> Entity:
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "cell": _cell,
     "comparison": _comparison,
-    "count": _count,
+    "count": counts,
     "difference": _difference,
     "entry": _entry,
     "list": listed_rows,
     "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
     "order": ordered_things,
+    "span": lambda question, _: years_between(question),
     "sum": _sum,
 }

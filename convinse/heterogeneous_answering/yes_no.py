@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..language.validity import contradicting, holding, judged_parts
-from .comparisons import is_greater
+from .comparisons import holds as comparison_holds
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 
@@ -56,7 +56,7 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
         question: with its evidences.
         judge: the entailment head of a model.
     """
-    if (compared := is_greater(question)) is not None:
+    if (compared := comparison_holds(question)) is not None:
         holds, places = compared
         sign = 1 if holds else -1
         features = YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))

@@ -195,12 +195,13 @@ def load(folder: Path) -> Language:
     properties = read_lists(PropertyWords, folder / "properties.txt", words=words)
     literals = read_lists(LiteralWords, folder / "literals.txt", properties=properties)
     types = read_lists(AnswerTypes, folder / "answer_types.txt", words=words)
+    operations = read_lists(OperationWords, folder / "operations.txt", literals=literals)
     return Language(
         words,
         types,
         properties,
         literals,
-        read_lists(OperationWords, folder / "operations.txt", literals=literals),
+        operations,
         read_lists(TimeWords, folder / "times.txt"),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
         read_lists(NameWords, folder / "names.txt"),
@@ -209,7 +210,7 @@ def load(folder: Path) -> Language:
         read_lists(SentenceTemplates, folder / "sentences.txt"),
         read_lists(FollowUpWords, folder / "follow_ups.txt", words=words),
         read_lists(TalkWords, folder / "talk.txt", types=types),
-        read_lists(StepWords, folder / "steps.txt", types=types),
+        read_lists(StepWords, folder / "steps.txt", types=types, operations=operations),
     )
 
 

@@ -57,6 +57,8 @@ class OperationWords:
     sole: WordSet
     fields: Renamed
     naming: WordSet
+    choosing: WordSet
+    continuing: WordSet
     sizes: WordSet
     excluding: re.Pattern[str]
     excepting: re.Pattern[str]
@@ -77,6 +79,12 @@ class OperationWords:
     reversing: str
     differing: re.Pattern[str]
     counting: re.Pattern[str]
+    spanning: re.Pattern[str]
+    alike: re.Pattern[str]
+    recurring: WordSet
+    partial: re.Pattern[str]
+    partial_times: re.Pattern[str]
+    bounding: WordSet
     heading: re.Pattern[str]
     web: WordSet
     dated: WordSet
@@ -156,6 +164,11 @@ class OperationWords:
         """The words for the later of two: last, later, younger."""
         return self.latest | set(map(_comparative, self.latest))
 
+    @cached_property
+    def places(self) -> WordSet:
+        """The words for places in an order: first, third, last."""
+        return self.earliest | self.latest | {*self.ordinals}
+
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """Return True if the keywords of a column name ranks, where the lowest is the best."""
         return bool(keywords & self.literals.properties.keyword_set(self.ranks))
@@ -189,6 +202,14 @@ class OperationWords:
         return frozenset(names) if len(names) > 1 else frozenset()
 
     def _noun(self, words: Sequence[str]) -> Iterator[str]:
+        forms = self.literals.properties.words
+        if (
+            len(words) > 1 and words[0] in self.choosing and words[1] in forms.definite | forms.pointing
+        ):  # "the second of these films"
+            words = words[2:]
+        if words and words[0] in forms.ones:
+            yield words[0]
+            return
         for word in words[:_MOST_WORDS]:
             if word in self.literals.properties.words.common:
                 return

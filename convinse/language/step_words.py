@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from .answer_types import AnswerTypes
+from .operations import OperationWords
 from .word_lists import WordSet
 
 _TOKEN = re.compile(r"\w+(?:[-.]\w+)*(?:['’](?!s\b)\w+)*")
@@ -17,6 +19,8 @@ _ASKED_NOUN = re.compile(
     r"(?i)\b(?:which|what|whose|how many) $"
 )  # before the noun that is asked for: "which book of Atwood"
 _PARTICIPLE = re.compile(r"\w+(?:ed|en|wn|de|ung)$")  # "directed", "written", "known", "made", "sung"
+
+_VERB = re.compile(r"[a-z]{3,}ed")
 
 
 class Description(NamedTuple):
@@ -39,6 +43,7 @@ class StepWords:
     """Words of descriptions and ages; `steps.txt` explains the lists."""
 
     types: AnswerTypes
+    operations: OperationWords
     behind: WordSet
     clause: WordSet
     owning_clause: WordSet
@@ -55,20 +60,34 @@ class StepWords:
     aged: re.Pattern[str]
     identifying: re.Pattern[str]
 
-    def descriptions(self, text: str, names: Sequence[tuple[int, int]]) -> list[Description]:
+    def descriptions(
+        self, text: str, names: Sequence[tuple[int, int]], *, has_topic: bool = False
+    ) -> list[Description]:
         """Return the descriptions in a question that asks for more than their thing, the shortest first.
 
         Args:
             text: the question in full.
             names: start and end of the names in it.
+            has_topic: whether it is about something that it does not name: "the third film" is one of that.
         """
         tokens = list(self._tokens(text, names))
         found = [*self._owned(text, tokens), *self._related(text, tokens), *self._in_clauses(text, tokens)]
+        if has_topic:
+            found += self._numbered(text, tokens)
         asking = [
             part for part in found if "," not in text[part.start : part.end] and self._asks_more(text, tokens, part)
         ]
         asking = [part for part in asking if not _ASKED_NOUN.search(text, 0, part.start)]
         return sorted(asking, key=lambda part: part.end - part.start)
+
+    def is_verb(self, text: str, start: int, end: int) -> bool:
+        """Return True for a word with the ending of one behind "who" or "had", which is no name: "who had recommended her"."""
+        before = text[:start].lower().split()[-1:]
+        return _VERB.fullmatch(text, start, end) is not None and not self._verbs_behind.isdisjoint(before)
+
+    @cached_property
+    def _verbs_behind(self) -> WordSet:
+        return self.types.existential | self.types.opening_words | self.clause
 
     def _tokens(self, text: str, names: Sequence[tuple[int, int]]) -> Iterator[_Token]:
         place = 0
@@ -176,6 +195,21 @@ class StepWords:
             return tokens[-1].end
         return None if is_object or not names else names[0]
 
+    def _numbered(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
+        """Yield "the third film", "the last one"."""
+        words = self.types.words
+        for place in range(1, len(tokens) - 1):
+            noun = tokens[place + 1]
+            is_thing = noun.form in words.ones or (self._is_noun(noun) and noun.form not in self.types.person_nouns)
+            is_last = place + 2 == len(tokens) or tokens[place + 2].form not in self.behind
+            if (
+                tokens[place].form in self.operations.places
+                and tokens[place - 1].form in words.articles
+                and is_thing
+                and is_last
+            ):
+                yield self._description(text, tokens[place - 1].start, noun.end, noun.form)
+
     def _with_nouns(self, tokens: Sequence[_Token], name: int) -> int:
         """Return the end of a name with the nouns behind it: "the German national team"."""
         end = tokens[name].end
@@ -208,7 +242,7 @@ class StepWords:
         return tokens[-2].end if is_behind else None
 
     def _description(self, text: str, start: int, end: int, noun: str) -> Description:
-        is_person = noun in self.types.person_nouns | self.general
+        is_person = noun in (self.types.person_nouns | self.general) - self.types.words.ones
         return Description(start, end, f"{'Who' if is_person else 'What'} is {text[start:end]}?")
 
     def _asks_more(self, text: str, tokens: Sequence[_Token], part: Description) -> bool:
@@ -218,6 +252,8 @@ class StepWords:
         moment = self.moment.search(text, part.end)
         if moment:  # what was when says nothing of what is asked
             behind = [token for token in behind if token.start < moment.start()]
+        if any(token.form in self.operations.degrees for token in before):  # "how long is the second one"
+            return True
         if not behind and before and before[-1].form in self.types.existential:
             # "which Hollywood star was the partner of" asks for the thing itself, "what nationality is the woman who" does not
             nouns = [token.form for token in before[:-1] if self._says(token)]

@@ -168,7 +168,7 @@ class Rewriter:
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
         start, end = int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1])
-        start = self._with_preposition(question, last_question, start)
+        start = self._with_preposition(question, last_question, start, end)
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
@@ -187,13 +187,20 @@ class Rewriter:
             return None
         return f"{said[0]} {rest.rstrip(' ?.!')}?"
 
-    def _with_preposition(self, question: str, last_question: str, start: int) -> int:
-        """Return where the replaced words begin: with their preposition if the ellipsis has one ("and before 1950?")."""
+    def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
+        """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
+
+        "at Juventus" replaces no more than "in Madrid".
+        """
         prepositions = self._language.talk.before_times
         said = [word for word in fold(question).split() if word not in self._language.words.fillers]
+        if not said or said[0] not in prepositions:
+            return start
         before = _LAST_WORD.search(last_question[:start])
-        is_replaced = before is not None and said[:1] and said[0] in prepositions and fold(before[1]) in prepositions
-        return before.start() if before is not None and is_replaced else start
+        if before is not None and fold(before[1]) in prepositions:
+            return before.start()
+        within = [match for match in _WORD.finditer(last_question, start, end) if fold(match[0]) in prepositions]
+        return within[-1].start() if within else start
 
     def _replacement(self, question: str, before: str, replaced: str) -> str:
         """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""

@@ -15,6 +15,7 @@ from ..records.literals import is_item
 
 _MOST = 2  # descriptions of things in a question
 _TOPIC = re.compile(r" (\([^()]*\))[?]?$")  # behind a question in full, and part of the description in it
+_SENTENCE = re.compile(r"(?<=[a-z]{3}[.!?]) ")  # behind one; "Mr. Robot" goes on
 _YEAR = re.compile(r"\b\d{3,4}\b")
 
 
@@ -38,16 +39,18 @@ def steps_of(
     behind = f" {topic[1]}?" if topic else "?"
     text = text[: topic.start()] if topic else text
     names = [span for span in names if span[1] <= len(text)]
+    begin = max((match.end() for match in _SENTENCE.finditer(text)), default=0)  # what is told before asks for nothing
     return [
         {"text": text[part.start : part.end], "question": part.question.rstrip("?") + behind}
-        for part in language.steps.descriptions(text, names)[:_MOST]
+        for part in language.steps.descriptions(text, names, has_topic=topic is not None)[:_MOST]
+        if part.start >= begin
     ]
 
 
 def _unlinked(text: str, names: Sequence[tuple[int, int]], language: Language) -> list[tuple[int, int]]:
     """Return the places of names that link to no item: with capitals, or of words that texts do not write in lower case."""
     places = [(text.find(name), text.find(name) + len(name)) for name in written_names(text, language)]
-    places += small_names(text, language)
+    places += [span for span in small_names(text, language) if not language.steps.is_verb(text, *span)]
     return [
         (start, end)
         for start, end in places
@@ -64,9 +67,12 @@ def _of_age(
     until = moment.start() if moment else len(text)
     before_moment = sorted(span for span in names if span[0] < until)
     places = [span for span in before_moment if span[0] >= start] or before_moment
-    if not places:
+    owner = _described_owner(text[:until], start, places, language) or _unnamed_owner(
+        text, start, until, sorted(names), language
+    )
+    if not owner and not places:
         return []
-    owner = text[slice(*places[0])].removesuffix("'s").removesuffix("’s")
+    owner = owner or text[slice(*places[0])].removesuffix("'s").removesuffix("’s")
     born: Step = {"text": f"{owner} born", "question": f"When was {owner} born?", "use": "born"}
     clause = text[moment.end() :].strip(" ?.!") if moment is not None else ""
     said = f"{owner} died"
@@ -74,7 +80,7 @@ def _of_age(
     year = _YEAR.search(rest)
     if words.dying.search(rest):
         question = f"When did {owner} die?"
-    elif clause:
+    elif clause and year is None:
         said = _with_topics(clause, history, kb, language)
         question = f"When did {said}?"
     elif year is not None:
@@ -87,6 +93,32 @@ def _of_age(
     else:
         question = f"When did {owner} die?"
     return [born, {"text": said, "question": question, "use": "then"}]
+
+
+def _described_owner(text: str, start: int, names: Sequence[tuple[int, int]], language: Language) -> str:
+    """Return the description of a person whose age is asked for: "Titanic's director", "the author of Dracula"; else an empty text."""
+    within = [span for span in names if span[1] <= len(text)]
+    parts = language.steps.descriptions(text, within)
+    return next((text[part.start : part.end] for part in reversed(parts) if part.start >= start), "")
+
+
+def _unnamed_owner(text: str, start: int, until: int, names: Sequence[tuple[int, int]], language: Language) -> str:
+    """Return a person noun with the thing behind it ("the author of The Hobbit"), or a name in no list; else an empty text."""
+    topic = _TOPIC.search(text)
+    end = min(until, topic.start() if topic else len(text.rstrip(" ?.!")))
+    for pattern in (language.steps.back_then, language.steps.dying):
+        if behind := pattern.search(text, start, end):
+            end = behind.start()
+    thing = topic[1][1:-1] if topic else next((text[slice(*span)] for span in names if span[0] >= until), "")
+    words = text[start:end].split()
+    types = language.answer_types
+    while words and fold(words[0]) in language.words.common - language.words.definite - language.words.articles:
+        words.pop(0)
+    if not thing or not words or any(first < end and start < last for first, last in names):
+        return ""
+    if fold(words[-1]) in types.person_nouns and fold(words[0]) in language.words.definite:
+        return f"{' '.join(words)} of {thing}"
+    return words[0] if len(words) == 1 and fold(words[0]) not in language.words.common else ""
 
 
 def _with_topics(clause: str, history: Sequence[Turn], kb: Items, language: Language) -> str:

@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from .evidence import Cell, Evidence, Row
-from .literals import is_date
+from .literals import is_date, is_number
 from .periods import day_number
 from .units import CURRENCY, IN_BASE, UNIT_RANKS
-from .written_values import ORDINAL, find_literals
+from .written_values import ORDINAL, LiteralSpan, find_literals
 
 RowForm = Literal["plain", "ranked"]
 MOST_COLUMNS = 12
@@ -29,6 +29,7 @@ _POINTS = str.maketrans(",.", ".,")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
 _NUMBERED = re.compile(r"[A-Za-z]{1,4}[-/]\d[\d/-]*")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
+_MORE_DIGITS = re.compile("[0-9½⅓⅔¼¾⅛⅜⅝⅞]")  # beside the number of a text
 _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([^\W\d_]+)(?:,?\s(?:and\s)?|$)?")  # of "1 h 50 min"
 _DATE, _TIME = "date", "time"
 _HOUR, _MINUTE = 3600, 60
@@ -297,7 +298,7 @@ def _chained(text: str) -> CellValue | None:
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table
 def value_of(text: str) -> CellValue | None:
     """Return the only date, clock time or number of a cell; None if it has none or several."""
-    if not any(map(str.isdigit, text)):
+    if not any(map(str.isnumeric, text)):
         return None
     bare = " ".join(_BRACKETED.sub(" ", text).split()) or text.strip("()[] ")
     clock = _CLOCK.fullmatch(bare)
@@ -318,13 +319,29 @@ def value_of(text: str) -> CellValue | None:
         return whole
     amounts = list(_AMOUNT.finditer(bare))
     rest = "" if len(amounts) != 1 else f"{bare[: amounts[0].start()]} {bare[amounts[0].end() :]}"
-    if len(amounts) != 1 or re.search(r"[0-9]", rest):
-        return None
+    if len(amounts) != 1 or _MORE_DIGITS.search(rest):
+        return _of_literal(bare, literals)
     digits = re.sub(r"[^0-9.]", "", amounts[0][0])
     sign = -1 if amounts[0][0][0] in "-−–" else 1
     scale = _SCALE.match(bare, amounts[0].end())
     if scale and any(sign_of in rest for sign_of in CURRENCY):  # $1.2M: with a currency, M is no unit
         return CellValue(sign * float(digits) * 1000 ** (1 + "kmb".index(scale[1].casefold())), "")
+    return _in_unit(sign * float(digits), rest)
+
+
+def _in_unit(amount: float, rest: str) -> CellValue | None:
+    """Return a value with the unit that the other words of its text are; "crore" in "₹5 crore" is no unit."""
     units = _UNIT.findall(rest.casefold())
+    if len(units) > 1 and units[0] in IN_BASE and not IN_BASE[units[0]][0]:
+        amount *= IN_BASE[units.pop(0)][1]
     unit, factor = IN_BASE.get(" ".join(units), (" ".join(units), 1.0))
-    return CellValue(sign * float(digits) * factor, unit) if len(units) <= _MAX_UNIT_WORDS else None
+    return CellValue(amount * factor, unit) if len(units) <= _MAX_UNIT_WORDS else None
+
+
+def _of_literal(text: str, literals: Sequence[LiteralSpan]) -> CellValue | None:
+    """Return the value of a text with one number in another grouping or with a fraction: 12,34,567, 1'234, 3½."""
+    if len(literals) != 1 or not is_number(literals[0].entity["id"]):
+        return None
+    (literal,) = literals
+    rest = f"{text[: literal.start]} {text[literal.end :]}"
+    return None if _MORE_DIGITS.search(rest) else _in_unit(float(literal.entity["id"]), rest)

@@ -32,7 +32,7 @@ from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
 from ..support.progress import tracked
 from ..support.weights import FeatureWeight, model_bytes
-from .conditional_logit import Choice, Fitted, Scale, fit
+from .conditional_logit import Choice, Fitted, Scale, fit, with_none
 from .conversations import grouped_turns
 from .objective import Measures, shown
 from .trainer import model_card, output_of, table_of, write_folder
@@ -46,6 +46,8 @@ _STRENGTHS = (1.0, 3.0, 10.0, 30.0)  # of the regularisation
 # these can only speak for a candidate: few questions of one kind must not turn them round
 _RISING = frozenset("read computed fit score covered subjects best timely".split())
 RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
+# what tells questions without an answer: on held-out ConvMix and on questions without an answer the others added nothing
+_OF_NONE = tuple(QuestionFeatures._fields.index(name) for name in ("score", "surest"))
 YES_NO_RISING = tuple(range(len(YesNoFeatures._fields)))
 IsRight = Callable[[Entity, Sequence[Entity]], bool]
 
@@ -79,12 +81,19 @@ def train_ranking(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
 
 
 def write_ranking(
-    sets: Sequence[ChoiceSet], config: Config, output: Path, sections: Mapping[str, str] = MappingProxyType({})
+    sets: Sequence[ChoiceSet],
+    config: Config,
+    output: Path,
+    sections: Mapping[str, str] = MappingProxyType({}),
+    none_sets: Sequence[ChoiceSet] = (),
 ) -> Path:
-    """Learn a ranking from sets and write it, with a card (which gets the `sections`) and its cross-validated figures."""
+    """Learn a ranking from sets and write it, with a card (which gets the `sections`) and its cross-validated figures.
+
+    How probable it is that no candidate is right is learned from `none_sets` if there are any.
+    """
     l2, rows = best_strength(sets)
     model = folder_id(Path(model_path(config.ha_model)), HEADS) if config.ha_model else ""
-    weights = train_weights(sets, l2, model)
+    weights = train_weights(sets, l2, model, none_sets)
     strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
     table = table_of("part", rows, digits=3)
     effects = table_of("feature", {feature.name: {"weight": feature.weight} for feature in strongest}, digits=3)
@@ -248,10 +257,14 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
     }
 
 
-def train_weights(sets: Sequence[ChoiceSet], l2: float, model: str) -> AnswerWeights:
+def train_weights(
+    sets: Sequence[ChoiceSet], l2: float, model: str, none_sets: Sequence[ChoiceSet] = ()
+) -> AnswerWeights:
     """Learn the ranking from sets, with a strength of regularisation; see `write_ranking`."""
     choices = [item.choices for item in sets]
     fitted = fit(weighted(choices), l2, RISING)
+    if none_sets:
+        fitted = with_none(fitted, weighted([item.choices for item in none_sets]), l2, _OF_NONE)
     yes_no_sets = [item.yes_no for item in sets if item.yes_no]
     if len({bool(choice.right[0]) for verdicts in yes_no_sets for choice in verdicts}) > 1:
         yes_no = fit(weighted(yes_no_sets), l2, YES_NO_RISING)

@@ -109,3 +109,38 @@ def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = ()) -> Fit
         loss, np.zeros(width + more + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": _TOLERANCE}
     ).x
     return Fitted(learnt[:width], learnt[width:-1], float(learnt[-1]), scale, question_scale)
+
+
+def with_none(fitted: Fitted, choices: Sequence[Choice], l2: float, places: Sequence[int]) -> Fitted:
+    """Return weights whose bias of "none", and some weights of its question features, are learned anew; candidates keep theirs.
+
+    The order of candidates stays, and how sure they are changes: for questions of data with fewer answers than `fitted` has seen.
+
+    Args:
+        fitted: the weights to begin from; the penalty is on the distance from them.
+        choices: to learn from.
+        l2: strength of the regularisation of all but the bias.
+        places: of the question features.
+    """
+    weights = np.array([choice.weight for choice in choices])
+    questions = fitted.question_scale.standardised(np.stack([choice.question for choice in choices]))
+    odds = [fitted.scale.standardised(choice.candidates) @ fitted.candidates for choice in choices]
+    totals = np.array([np.logaddexp.reduce(row) if len(row) else -np.inf for row in odds])
+    is_answered = np.array([choice.right.any() for choice in choices])
+    before = questions @ fitted.question + fitted.bias
+    design = np.hstack([questions[:, list(places)], np.ones((len(choices), 1))])
+    penalty = np.append(np.full(len(places), l2), 0.0)
+
+    def loss(change: np.ndarray) -> tuple[float, np.ndarray]:
+        none = before + design @ change
+        total = np.logaddexp(totals, none)
+        # of answered questions the probability of the right candidates among all candidates does not change
+        likelihood = np.where(is_answered, totals, none) - total
+        slopes = np.exp(none - total) - ~is_answered
+        value = float(penalty @ change**2) / 2 - float(weights @ likelihood)
+        return value, penalty * change + (weights * slopes) @ design
+
+    change = minimize(loss, np.zeros(len(penalty)), jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}).x
+    question = fitted.question.copy()
+    question[list(places)] += change[:-1]
+    return fitted._replace(question=question, bias=fitted.bias + float(change[-1]))

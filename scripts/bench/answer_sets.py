@@ -1,4 +1,4 @@
-"""Sets of questions that answers are judged by and that nothing was chosen by: the third set, questions over files, written dialogues."""
+"""Sets of questions that answers are judged by and that nothing was chosen by: the third set, follow-ups, questions over files, written dialogues."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from convinse.language.text import fold
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import SOURCES
-from convinse.scoring.convqa import evaluate
+from convinse.scoring.convqa import evaluate, has_abstained, is_answer
 from convinse.scoring.extractive import normalize
 from recipes.built_sources import INTRODUCTIONS, SAVED, build_sources
 
@@ -78,6 +78,90 @@ def _read(bench: Bench, name: str) -> tuple[Config, list[Conversation]]:
     return load_config("wikidata-27k.yml", **keys, ers_use_cache=False), [
         conversation for conversation in conversations if f"-{name}-" in conversation["conv_id"]
     ]
+
+
+# -- conversations whose later turns lean on what was said, over the embedded data -----------------------------------------
+
+_FOLLOWUP_COLUMNS = {
+    "choose: right": ("choose", "{}"), "of": ("choose_of", "{}"), "in full": ("choose_full", "{}"),
+    "judge: right": ("judge", "{}"), "of ": ("judge_of", "{}"), "in full ": ("judge_full", "{}"),
+}  # fmt: skip
+
+
+def followups(bench: Bench) -> Figures:
+    """Ask the conversations of followups.json as typed, as a person would, and each question in full alone.
+
+    Readings and thresholds may be chosen on the half `choose`; nothing is chosen on `judge`.
+    """
+    conversations = read_benchmark(Path(__file__).with_name("followups.json"), "convmix")
+    rows: defaultdict[str, Figures] = defaultdict(lambda: defaultdict(int))
+    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline:
+        for half in ("choose", "judge"):
+            chosen = [one["questions"] for one in conversations if f"-{half}-" in one["conv_id"]][: bench.size.limit]
+            alone: list[Any] = [[{**turn, "question": turn["completed"]}] for turns in chosen for turn in turns]  # type: ignore[typeddict-item]
+            for column, conversations_of_half in ((half, chosen), (f"{half}_full", alone)):
+                for turns in conversations_of_half:
+                    session = pipeline.session(SOURCES)
+                    for turn in turns:
+                        answers = session.ask(turn["question"])["pred_answers"]
+                        later = ["turns after the first"] if turn["turn"] else []
+                        for row in ("all", *later, turn["kind"]):
+                            rows[row][column] += bool(answers) and is_answer(answers[0]["answer"], turn["answers"])
+                            rows[row][f"{half}_of"] += column == half
+    bench.compare("conversations whose later turns lean on what was said", ("kind",), _FOLLOWUP_COLUMNS, {(): rows})
+    return dict(rows)
+
+
+# -- values, and what is not there --------------------------------------------------------------------------------------
+
+_VALUE_COLUMNS = {
+    "questions": ("questions", "{}"),
+    "right": ("right", "{}"),
+    "abstained": ("abstained", "{}"),
+    "right, abstained": ("right_abstained", "{}"),
+    "above .7": ("above_70", "{}"),
+    "wrong above .7": ("wrong_above_70", "{}"),
+    "above .9": ("above_90", "{}"),
+    "wrong above .9": ("wrong_above_90", "{}"),
+}
+
+
+def values(bench: Bench) -> Figures:
+    """Put the questions of values.json over the embedded data, each by itself: comparisons, times, ages, counts, what no fact says.
+
+    The half `choose` was there to choose by. "right": the first answer is right, whether or not it is a suggestion.
+    """
+    conversations = read_benchmark(Path(__file__).with_name("values.json"), "convmix")
+    with Pipeline(load_config("config.yml", ers_use_cache=False), use_gold_answers=False) as pipeline:
+        answered = pipeline.run(conversations[: bench.size.limit])
+    groups: defaultdict[tuple[str, str], list[Turn]] = defaultdict(list)
+    for conversation in answered:
+        for turn in conversation["questions"]:
+            groups[str(conversation["part"]), turn["kind"]].append(turn)
+    rows = {group: _value_figures(turns) for group, turns in groups.items()}
+    bench.compare("questions for values, and without an answer", ("half", "kind"), _VALUE_COLUMNS, {(): rows})
+    return {", ".join(group): figures for group, figures in rows.items()}
+
+
+def _value_figures(turns: Sequence[Turn]) -> Figures:
+    right = [turn for turn in turns if turn.get("p_at_1")]
+    return {
+        "questions": len(turns),
+        "right": len(right) if turns[0]["answers"] else None,
+        "abstained": sum(map(has_abstained, turns)),
+        "right_abstained": sum(map(has_abstained, right)),
+        **_sureness(turns),
+    }
+
+
+def _sureness(turns: Sequence[Turn]) -> Figures:
+    """How many first answers are above a probability, and how many of these are wrong."""
+    figures: Figures = {}
+    for percent in (70, 90):
+        sure = [turn for turn in turns if turn["pred_answers"] and turn["pred_answers"][0]["score"] > percent / 100]
+        figures[f"above_{percent}"] = len(sure)
+        figures[f"wrong_above_{percent}"] = sum(not turn.get("p_at_1") for turn in sure)
+    return figures
 
 
 # -- questions over folders of files ------------------------------------------------------------------------------------

@@ -110,6 +110,17 @@ def test_an_age_without_a_birth_is_not_known_but_one_in_a_text_is():
     assert "abstained" not in taken(stated, {})[0]
 
 
+def test_dates_that_give_the_same_age_count_together():
+    days = [("1997-12-19", "19 December 1997"), ("1998-01-07", "7 January 1998"), ("1999-01-07", "7 January 1999")]
+    released = [(date(*day), 0.2) for day in days]
+    world = {BIRTH["question"]: BORN, THEN["question"]: released}
+    turn, _ = taken(answered("how old was he then", ("2", 0.4), steps=[{**BIRTH}, {**THEN}]), world)
+    assert [(ranked["answer"]["id"], ranked["score"]) for ranked in turn["pred_answers"]] == [
+        ("43", pytest.approx(0.36)),
+        ("44", pytest.approx(0.18)),
+    ]
+
+
 AGES = [
     (("1954-08-16", "16 August 1954"), ("1997-12-19", "19 December 1997"), [43]),
     (("1954-08-16", "16 August 1954"), ("1997-08-15", "15 August 1997"), [42]),
@@ -129,3 +140,42 @@ AGES = [
 @pytest.mark.parametrize(("born", "then", "ages"), AGES)
 def test_ages(born, then, ages):
     assert ages_between(date(*born), date(*then)) == ages
+
+
+def test_what_a_description_names_is_not_the_answer():
+    turn = answered("which film had Titanic's director made before", (CAMERON, 0.1), steps=[{**STEP}])
+    inner = "which film had James Cameron made before"
+    turn, _ = taken(turn, {STEP["question"]: [(CAMERON, 0.9)], inner: [(TITANIC, 0.9), ("Aliens", 0.06)]})
+    best = turn["pred_answers"][0]
+    assert (best["answer"]["label"], best["score"]) == ("Aliens", pytest.approx(0.9 * 0.6))
+
+
+def test_a_probable_answer_takes_a_step_if_the_thing_inside_is_of_its_kind():
+    step = {"text": "the actor who played Jack", "question": "Who played Jack?"}
+    turn = answered("who recommended the actor who played Jack", ("DiCaprio", 0.95), steps=[step])
+    world = {step["question"]: [("DiCaprio", 0.9)], "who recommended DiCaprio": [("Cameron", 0.7)]}
+    turn, questions = taken(turn, world)
+    assert questions == list(world) and turn["pred_answers"][0]["answer"]["label"] == "Cameron"
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        ([date("1997-01-01", "1997"), date("1997-12-19", "19 December 1997")], "43"),
+        ([date("1997-01-01", "1997"), date("1998-12-19", "19 December 1998")], "43"),
+        ([date("1997-12-19", "19 December 1997"), date("1997-02-01", "1 February 1997")], "43"),
+        ([date("1997-01-01", "1997"), date("1997-02-01", "1 February 1997")], "42"),
+    ],
+)
+def test_a_day_in_the_year_of_the_best_answer_makes_an_age_exact(dates, expected):
+    then = {"text": "it came out", "question": "When did it come out?", "use": "then"}
+    turn = answered("how old was James Cameron when it came out", steps=[{**BIRTH}, then])
+    scores = [0.6, 0.1]
+    turn, _ = taken(
+        turn,
+        {
+            BIRTH["question"]: [(date("1954-08-16", "16 August 1954"), 0.9)],
+            then["question"]: list(zip(dates, scores, strict=True)),
+        },
+    )
+    assert turn["pred_answers"][0]["answer"]["id"] == expected

@@ -8,7 +8,7 @@ from case_tables import cases, each_case
 from convinse.config import load_config
 from convinse.documents.evidences import document_evidences
 from convinse.documents.readers import read_document
-from convinse.heterogeneous_answering.comparisons import is_greater
+from convinse.heterogeneous_answering.comparisons import holds
 from convinse.heterogeneous_answering.question import questions_of
 from convinse.heterogeneous_answering.table_questions import computed_answers
 from convinse.heterogeneous_answering.tables import whole_tables
@@ -64,23 +64,25 @@ def test_an_order_gives_the_answer(resources, evidences, case):
     found = evidences(items)
     results = [
         computed_order
-        for computed_order in computed(resources, case["question"], found, items)
+        for computed_order in computed(resources, case["question"], found, case.get("about", items))
         if computed_order.operation == "order"
     ]
     labels = [result.entity["label"] for result in results]
     assert case["answer"] in labels if case["answer"] else labels == []
     assert all(place < len(found) for result in results for place in result.places)
+    if "series" in case:
+        assert all(bool(result.rivals) == case["series"] for result in results)
 
 
 @each_case("values")
-def test_the_value_at_a_time_or_of_two_things_gives_the_answer(resources, evidences, case):
+def test_the_value_at_a_time_or_of_two_things_or_a_count_gives_the_answer(resources, evidences, case):
     found = evidences(tuple(case["items"]))
     if case["answer"] in (True, False):
-        holds, places = is_greater(question_of(resources, case["question"], found, case["items"])) or (None, ())
-        assert holds is case["answer"]
+        is_true, places = holds(question_of(resources, case["question"], found, case["items"])) or (None, ())
+        assert is_true is case["answer"]
     else:
         results = computed(resources, case["question"], found, case["items"])
-        results = [result for result in results if result.operation in ("interval", "comparison")]
+        results = [result for result in results if result.operation in ("interval", "comparison", "count", "span")]
         assert [result.entity["label"] for result in results] == ([case["answer"]] if case["answer"] else [])
         places = results[0].places if results else ()
     shown = " ".join(found[place]["evidence_text"] for place in places)

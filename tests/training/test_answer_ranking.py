@@ -264,6 +264,15 @@ def test_a_written_ranking_ranks_as_the_learned_one():
     assert weights.yes(YesNoFeatures(read=2.0)) > 0.5 > weights.yes(YesNoFeatures(read=-2.0))
 
 
+def test_questions_without_an_answer_teach_how_sure_an_answer_is_but_not_which_is_best():
+    first, thin = sets_of(), [ChoiceSet("thin", [row._replace(right=row.right & False) for row in drawn(60, 8)], [])]
+    before, after = train_weights(first, 3.0, ""), train_weights(first, 3.0, "", [*first, *thin])
+    assert after.features == before.features and after.bias > before.bias
+    changed = {new.name for new, old in zip(after.nothing, before.nothing, strict=True) if new.weight != old.weight}
+    assert changed <= {"score", "surest"}
+    assert train_weights(first, 3.0, "", first).bias == pytest.approx(before.bias, abs=0.3)
+
+
 @pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], DECISIONS])
 def test_a_ranking_is_written_with_its_figures(decisions):
     sets = [ChoiceSet("first", drawn(30, 6), decisions)]
