@@ -186,14 +186,15 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
             f"{_TOKEN_VARIABLE}, or --open to let anyone ask"
         )
     sources = parse_sources(options.sources or DEFAULT_SOURCES, "--sources")
+    takes_files, cache = not getattr(options, "no_upload", True) and is_own, users_cache()
     return ServiceOptions(
         sources=sources,
         most_conversations=options.conversations,
         token=token,
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
-        uploads=not getattr(options, "no_upload", True) and is_own,
-        files_folder=None if (cache := users_cache()) is None else cache / "page-files",
+        uploads=takes_files,
+        files_folder=cache / "page-files" if takes_files and cache is not None else None,
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from convinse.serving import api, app
 from convinse.serving.api import ServiceOptions
+from convinse.support.checksums import users_cache
 from patience import PATIENCE
 
 mcp = pytest.importorskip("convinse.serving.mcp")
@@ -63,7 +64,9 @@ def test_the_demo_is_the_service_with_its_page_opened(started, command, monkeypa
     assert pages.empty()
     command("serve", "demo", *LEXICAL, "--sources", "kb", "--port", 0)
     assert pages.get(timeout=PATIENCE) == "http://HOST:1"
-    assert started[1] == (ServiceOptions(("kb",), hosts=("127.0.0.1",), uploads=True), "127.0.0.1", 0)
+    folder = users_cache() / "page-files"
+    options = ServiceOptions(("kb",), hosts=("127.0.0.1",), uploads=True, files_folder=folder)
+    assert started[1] == (options, "127.0.0.1", 0)
 
 
 def test_files_are_taken_of_this_machine_alone(started, command):

@@ -386,6 +386,7 @@ def test_a_folder_is_chosen_folded_into_a_line_and_its_document_opened(opened, p
         page.locator(".cited", has_text="long.md, ").first.click()
         page.get_by_role("button", name="Open the whole file").first.click()
         text = page.locator("#document-text")
+        text.locator("[aria-current]").wait_for()
         assert text.locator("li").count() > 11 and text.locator("[aria-current] mark").first.is_visible()
         assert page.faults() == []
         page.keyboard.press("Escape")
