@@ -11,7 +11,7 @@ from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.facts import END_TIME
-from ..records.literals import is_item, number_entity
+from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
@@ -58,7 +58,26 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations = question.language.operations
     if nouns is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
+    if not any(read.is_of_document for read in question.evidences) and _is_stated(question, nouns):
+        return []
     return _rows(question, tables, nouns) or _values(question, nouns)
+
+
+def _is_stated(question: Question, nouns: _CountedNouns) -> bool:
+    """Return True if an evidence has a number before the nouns, or below a header with them: "won 11 Academy Awards", "Caps, 97"."""
+    keywords = question.language.properties.keywords
+    needs = nouns.nouns - keywords(" ".join(question.language.operations.recurring))
+    about = {entity["id"] for entity in question.about}
+    for read in question.evidences:
+        if read.subject is not None and read.subject["id"] not in about:
+            continue
+        for mention in read.mentions:
+            if is_number(mention["id"]):
+                behind = " ".join(read.text[mention["end"] :].split()[: MANY_WORDS + 1])
+                labels = [behind, *(label.text for label in read.labels_at(mention["start"]))]
+                if needs and any(needs <= keywords(label) for label in labels):
+                    return True
+    return False
 
 
 def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> list[Computed]:
@@ -90,7 +109,8 @@ def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> 
         number = len(values) if values and not used else len(rows)
         if number > 1:
             places = table.evidence_places(rows)
-            rivals = frozenset() if _is_of_document(question, table) else frozenset(table.places.values())
+            is_named = bool(things & (table.headers | titles)) and not _is_of_document(question, table)
+            rivals = frozenset(table.places.values()) if is_named else frozenset[int]()
             answer = number_entity(str(number))
             return [Computed(answer, COUNT, places, rivals, extent=extent_of(table, selected))]
     return []
@@ -145,22 +165,23 @@ def _entries(question: Question, nouns: _CountedNouns, about: set[str]) -> Itera
         if fact := read.fact:
             label = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
             asking = question.property_names.asking(label, words)
-            is_named = bool(question.property_names.asking(label, nouns.nouns))
-            is_named |= bool(asking) and nouns.nouns <= keywords(fact.object["label"])  # "how many Emmys did X win"
+            of_property = question.property_names.asking(label, nouns.nouns)
+            # "how many Emmys did X win", "how many Academy Awards": the values that have what the property does not say
+            is_named = bool(asking) and nouns.nouns - of_property <= keywords(fact.object["label"])
             if is_recurring:  # "how many times did X win Y"
                 is_named = fact.object["id"] in about
             is_past = any(qualifier.predicate["id"] == END_TIME for qualifier in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
                 entry = _Entry(fact.object, place, asking)
-                of_property = fact.subject["id"], fact.predicate["id"]
-                facts[of_property].append(entry)
+                key = fact.subject["id"], fact.predicate["id"]
+                facts[key].append(entry)
                 if fact.qualifiers:
-                    dated[of_property].append(entry)
+                    dated[key].append(entry)
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
             name = keywords(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
             if name and name <= nouns.nouns and not any(any(find_literals(text)) for text in texts):
                 yield [_Entry({"id": text, "label": text}, place) for text in dict.fromkeys(texts)]
-    for of_property, entries in facts.items():
-        yield dated.get(of_property, entries)
+    for key, entries in facts.items():
+        yield dated.get(key, entries)

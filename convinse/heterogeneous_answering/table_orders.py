@@ -277,6 +277,13 @@ def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bo
 
 
 def _row_at_place(listing: _Listing, order: AskedOrder, question: Question) -> int | None:
+    nouns = noun_keywords(order.noun, question)
+    for column in listing.table.columns if not (order.by or order.highest) else ():
+        if (
+            column.is_numbering and not column.is_dated and column.keywords & nouns
+        ):  # "the fifth season" is that with a 5
+            rows = [row for row in listing.rows if column.amount(row) == order.place]
+            return rows[0] if len(rows) == 1 else None
     orders = [column.order.amounts for column in listing.measures if column.order is not None]
     amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in listing.rows if orders[0][row] is not None}
     is_rank = bool(order.by) and question.language.operations.is_ranking(listing.measures[0].keywords)

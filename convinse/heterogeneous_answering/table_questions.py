@@ -44,6 +44,7 @@ from .tables import Column, Table, cell_answers, head_keywords
 
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
+_INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 _WEB = re.compile(r"https?://|www\.|mailto:")
 
 
@@ -122,7 +123,7 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
     found: list[tuple[int, Computed]] = []  # with the number of unexplained words of the question
     for table in tables:
         page = keywords(question.items.label(table.rows[0]["page"]) or "")
-        is_of_topic = table.rows[0]["page"] in about or bool(page & words)
+        is_of_topic = table.rows[0]["page"] in about or any(len(word) > _INITIALS for word in page & words)
         selected = selected_rows(question, table, words - page) if table.dated and is_of_topic else None
         if selected is None or is_unexplained("cell", question, table, words, selected.used):
             continue

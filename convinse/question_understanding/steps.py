@@ -43,7 +43,7 @@ def steps_of(
     return [
         {"text": text[part.start : part.end], "question": part.question.rstrip("?") + behind}
         for part in language.steps.descriptions(text, names, has_topic=topic is not None)[:_MOST]
-        if part.start >= begin
+        if part.start >= begin and text[part.start - 1 : part.start] != "-"  # "co-star in"
     ]
 
 
