@@ -55,7 +55,7 @@ def _tables_of_pairs(question: Question) -> list[Table]:
         text = ", ".join(value["text"] for value in attribute["values"])
         key = evidence["wikidata_entities"][0]["id"], *evidence["citation"]["headings"]
         name = attribute["path"][-1]
-        groups[key].setdefault(fold(name), _Value(header(name), text, evidence))
+        groups[key].setdefault(fold(name), _Value(name, text, evidence))
     folded = {*map(fold, names)}
     groups = {key: values for key, values in groups.items() if not folded.isdisjoint(values)}
     stated = _stated_values(question)
@@ -105,7 +105,7 @@ def _tables_of_items(question: Question) -> list[Table]:
         day = day_in(text)
         texts = [what, who] if colon else [text, ""]
         texts.append(text[day.start : day.end] if day else "")
-        headers = (heading, "", " ".join(sorted(operations.dated)))
+        headers = (heading, "", operations.day_header)
         cells = [
             Cell(text=cell, entities=[], start=0, header=header, column=number)
             for number, (cell, header) in enumerate(zip(texts, headers, strict=True))
@@ -136,7 +136,7 @@ def _dated_sections(question: Question) -> dict[tuple[str, ...], _Values]:
         title = (headings or [page["label"]])[-1]
         if day := day_in(title):
             name = f"{title[: day.start]}{title[day.end :]}".strip(" ()[],:–—-") or title
-            value = _Value(" ".join(sorted(operations.dated)), title[day.start : day.end], evidence)
+            value = _Value(operations.day_header, title[day.start : day.end], evidence)
             key = (page["id"], *headings[:-1], name)
             groups[key] = {"": value}
     return groups

@@ -155,9 +155,16 @@ class Table:
         table = [{cell["column"]: cell for cell in row["cells"]} for row in self.rows]
         headers = {number: cell["header"] for row in reversed(table) for number, cell in row.items()}
         return [
-            Column(header, self.words.keywords(header), [row.get(number) for row in table])
+            Column(header, self._header_keywords(header), [row.get(number) for row in table])
             for number, header in sorted(headers.items())
         ]
+
+    def _header_keywords(self, header: str) -> frozenset[str]:
+        """Return the keywords of a header; of pairs those by which people ask for it, too: "From" has who sent a mail."""
+        if not self.pairs:
+            return self.words.keywords(header)
+        names = self.operations.dated if header == self.operations.day_header else frozenset[str]()
+        return self.words.keywords(self.operations.header(header)) | self.words.keyword_set(names)
 
     @cached_property
     def title_keywords(self) -> frozenset[str]:

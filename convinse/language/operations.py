@@ -87,6 +87,7 @@ class OperationWords:
     bounding: WordSet
     heading: re.Pattern[str]
     web: WordSet
+    day_header: str
     dated: WordSet
     explaining: re.Pattern[str]
     asking: re.Pattern[str]
