@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..language.text import fold
 from ..records.ranked_rows import value_of
 from ..records.units import CURRENCY, IN_BASE
 from .question import Question
@@ -42,9 +41,13 @@ class Bound(NamedTuple):
         if amount is None:
             return False
         if self.unit and not (column.order and column.order.unit):  # "2 km" of "Length in m", of "Length"
-            units = (IN_BASE.get(word, ("", 1.0)) for word in fold(column.header).split())
-            number = next((self.number / size for base, size in units if base == self.unit), self.written)
+            number = next((self.number / size for base, size in _units_in(column) if base == self.unit), self.written)
         return (amount > number if self.is_above else amount < number) or (self.is_inclusive and amount == number)
+
+
+def _units_in(column: Column) -> list[tuple[str, float]]:
+    """Return the base units, with their sizes, that the header of a column has: "Length in m", "Milk (l/day)"."""
+    return [IN_BASE[word] for word in re.split(r"[\s()\[\],/]+", column.header.casefold()) if word in IN_BASE]
 
 
 def bounds_of(question: Question) -> Iterator[Bound]:
@@ -75,7 +78,11 @@ def measure_of(question: Question, table: Table, bound: Bound, words: frozenset[
     keywords = question.language.properties.keywords(bound.words)
     compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
     named = table.measures(with_measures(words | keywords | compared, question))
-    alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
+    alike = [
+        column
+        for column in table.amounts
+        if bound.unit and column.order and bound.unit in (column.order.unit, *(base for base, _ in _units_in(column)))
+    ]
     if any(sign in bound.words for sign in CURRENCY):
         alike = [column for column in table.amounts if column.has_currency]
     return next((columns[0] for columns in (named, alike, table.amounts) if len(columns) == 1), None)
@@ -104,11 +111,12 @@ def limiting_column(question: Question, table: Table) -> Limit | None:
         others = [column for column in table.amounts if column is not limits[0]]
         asking, place = keywords(text[: match.start()]), table.columns.index(limits[0])
         named = (
-            [column for column in others if column.keywords & asking]
-            or [column for column in others if column.keywords & limits[0].keywords]
-            or [column for column in others if column in table.columns[place - 1 : place]]  # "Stock", "Minimum"
+            [column for column in others if column.keywords & asking],
+            [column for column in others if column.keywords & limits[0].keywords],
+            [column for column in others if column in table.columns[place - 1 : place]],  # "Stock", "Minimum"
         )
-        if len(named) == 1:
-            used = keywords(match[0]) | limits[0].keywords | named[0].keywords
-            return Limit(named[0], limits[0], is_above, used)
+        measure = next((columns[0] for columns in named if len(columns) == 1), None)
+        if measure is not None:
+            used = keywords(text[match.start() :]) & (keywords(match[0]) | limits[0].keywords) | measure.keywords
+            return Limit(measure, limits[0], is_above, used)
     return None

@@ -53,8 +53,8 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     for bound in bounds:
         rest = rest.replace(bound.words, " ")
     time = times.time(rest)
-    if time is not None and not table.dated and _words_of_time(question) <= table.headers:
-        time = None  # "gas in 2024" names a column
+    if time is not None and _names_column(question, table, words):
+        time = None  # "gas in 2024"
     if time is not None and table.dated:  # "after 1 March" is no word of a row
         words &= keywords(times.without_time(rest))
     seasons = _words_of_seasons(question, table)
@@ -92,6 +92,8 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if stated:
         selected = selected._replace(used=selected.used | denying)
         denied -= stated[0].keywords
+        if stated[0].is_dated:  # "no check date" of "Next check"
+            denied -= question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     return _without(table, selected, denied & words) if denied & words else selected
 
 
@@ -116,16 +118,35 @@ def alternatives(question: Question, table: Table) -> dict[frozenset[str], set[i
     return best
 
 
+def _names_column(question: Question, table: Table, words: AbstractSet[str]) -> bool:
+    """Return True if the time of a question stands in headers, and no column of dates is named: "gas in 2024"."""
+    time = _words_of_time(question)
+    return time <= table.headers and not any(column.keywords & words - time for column in table.dated)
+
+
 def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]) -> list[int]:
-    """Return the selected rows, of pairs those that have the words in the column that a question names: the mails that Ines sent."""
-    named = [column for column in table.columns[1:] if column.keywords & words] if table.pairs else []
+    """Return the selected rows, of those that have the words in the column that a question names only these.
+
+    The mails that Ines sent; the days on which Ines has the "Evening shift"; the fields with barley in "Crop 2025".
+    """
+    named = [column for column in table.columns[1:] if _is_named(column, words, table)]
     best = max((len(column.keywords & words) for column in named), default=0)
     named = [column for column in named if len(column.keywords & words) == best]
-    if len(named) != 1:  # "mails" names both who sent and who got them
+    if len(named) > 1 and table.pairs:  # "mails" names both who sent and who got them
         return [row for row in selection.rows if any(column.cells[row] for column in named)] or selection.rows
+    if len(named) != 1 or not selection.matched:  # "not paid" is in no cell
+        return selection.rows
     having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
     rows = [row for row, text in having.items() if selection.matched <= table.words.keywords(text)]
     return rows or selection.rows
+
+
+def _is_named(column: Column, words: AbstractSet[str], table: Table) -> bool:
+    """Return True if some words are those of a header: of a pair one, of a column all or its year."""
+    years = {word for word in column.keywords if word.isdigit()}
+    return (
+        bool(column.keywords & words) if table.pairs else bool(column.keywords) and (years or column.keywords) <= words
+    )
 
 
 def _spelt(question: Question, table: Table, selected: Selected, spelt: re.Match[str]) -> Selected:

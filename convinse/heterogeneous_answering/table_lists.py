@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
 from ..records.evidence import Cell, Entity
-from .bounds import bound_words, with_measures
+from .bounds import bound_words, limiting_column, with_measures
 from .candidates import Computed
 from .question import Question
 from .selections import (
@@ -73,7 +73,8 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     # "which contract ended in 2024?" may have several answers; of Wikipedia's tables most have one
     if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
         return True
-    if any(any(denied_words(question, table)) for table in tables):  # "who is not vaccinated?", "unpaid invoices"
+    # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
+    if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
         return True
     return False if asks_when or question.expected.kind == "person" else None
 
@@ -165,7 +166,8 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if types.expected_type(question.in_full).kind == "date" and table.dated:  # "When is paper collected?"
         return table.dated_by(words)[0]
-    if kind in ("date", "number"):
+    is_their_name = bool(nouns & _names(table, question))
+    if kind in ("date", "number") and not is_their_name:
         return None
     if kind == "person":
         asking = words - selected.used
@@ -178,7 +180,6 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
     if named is None:
         return None
-    is_their_name = bool(nouns & _names(table, question))
     is_generic = fold(named.header) in question.language.operations.naming
     is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
     is_person = kind == "person" and is_of_people and not _has_digits(named)

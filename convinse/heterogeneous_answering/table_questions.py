@@ -276,10 +276,12 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         if not summing and not (selected.used or any(map(str.isdigit, measure.keywords & words))):
             continue  # "gas in 2024" is the sum of a column
-        amounts = list(map(measure.amount, selected.rows))
-        if all(amount is not None for amount in amounts):
-            answer = _amount(math.fsum(filter(None, amounts)), measure)
+        amounts = [amount for row in selected.rows if (amount := measure.amount(row)) is not None]
+        if len(amounts) > 1:
+            unjudged = selected.unjudged + len(selected.rows) - len(amounts)
+            selected = selected._replace(unjudged=unjudged, lacking=measure.header)
             places = table.evidence_places(selected.rows)
+            answer = _amount(math.fsum(amounts), measure)
             return [Computed(answer, "sum", places, extent=extent_of(table, selected))]
     return []
 
