@@ -140,17 +140,24 @@ def run_experiment(
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):
         raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
-    source = _run_input(config, sources, part, until, stage_file)
-    conversations, done_by = source.conversations[:limit], source.done_by
+    done_by: Literal["qu", "ers"] | None = None
+    if stage_file is not None:
+        name, path, subset = str(stage_file), stage_file, None
+        done_by, conversations = _of_stages(stage_file, config, sources, until)
+    else:
+        path, subset = _file_of(config, part)
+        name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
+        conversations = read_part(config, part)
+    conversations = conversations[:limit]
     stages = [] if until == "ha" and done_by is None else [done_by, until]
-    part_id = fingerprint(source.subset, list(sources), use_gold_answers, *stages)
+    part_id = fingerprint(subset, list(sources), use_gold_answers, *stages)
     subfolder = "_".join(sources) + ("" if part == "test" else f"-{part}")
     folder = Path(config.output_path) / config.name / subfolder / ("" if until == "ha" else until)
     with ExitStack() as opened:
         runner = BatchRunner(config, resources)
         opened.callback(runner.close)
         made_from = runner.origins()
-        content = {"conversations": sha256(source.path), "part and history": part_id} | made_from
+        content = {"conversations": sha256(path), "part and history": part_id} | made_from
         output = opened.enter_context(RunFolder(folder, content, restart, to_dict(config)))
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
@@ -182,34 +189,23 @@ def run_experiment(
         metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     answers = "gold" if use_gold_answers else "predicted"
-    measured = f"{metrics['num_questions']} questions of {source.name}, with {answers} answers of earlier turns"
+    measured = f"{metrics['num_questions']} questions of {name}, with {answers} answers of earlier turns"
     return Outcome(tuple(sources), folder, metrics, measured)
 
 
-class _RunInput(NamedTuple):
-    """The conversations to run, the name and file they come from, the subset of the file, and the last stage that is done."""
+def _of_stages(
+    stage_file: Path, config: Config, sources: Sequence[str], until: StageName
+) -> tuple[Literal["qu", "ers"], list[Conversation]]:
+    done_by, conversations = read_stage_file(stage_file, sources, config.evs_max_evidences)
+    if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
+        raise ConfigError(f"{stage_file}: has the results of {done_by} already; nothing is left to do until {until}")
+    return done_by, conversations
 
-    name: str
-    path: Path
-    subset: str | None
-    conversations: list[Conversation]
-    done_by: Literal["qu", "ers"] | None = None
 
-
-def _run_input(
-    config: Config, sources: Sequence[str], part: str, until: StageName, stage_file: Path | None
-) -> _RunInput:
-    if stage_file is not None:
-        done_by, conversations = read_stage_file(stage_file, sources, config.evs_max_evidences)
-        if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
-            raise ConfigError(
-                f"{stage_file}: has the results of {done_by} already; nothing is left to do until {until}"
-            )
-        return _RunInput(str(stage_file), stage_file, None, conversations, done_by)
+def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
+    # the file of a part, and the value of `part` in its conversations if the file has several parts
     data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
-    path = config.input_path(data)
-    name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
-    return _RunInput(name, path, subset, read_part(config, part))
+    return config.input_path(data), subset
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:

@@ -34,7 +34,7 @@ from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker
 from .knowledge_base.live import Articles, LiveSource
 from .knowledge_base.search_space import SearchSpace
-from .knowledge_base.wikidata_client import LiveAddresses, WikidataClient
+from .knowledge_base.wikidata_client import WikidataClient
 from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
@@ -110,8 +110,10 @@ class Resources:
 
     def _open_live(self) -> LiveSource:
         config = self.config
-        addresses = LiveAddresses(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
-        client, at_hand = WikidataClient(addresses, config.ers_user_agent), KnowledgeBase(resolve(SNAPSHOT + "kb"))
+        client = WikidataClient(
+            config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql, config.ers_user_agent
+        )
+        at_hand = KnowledgeBase(resolve(SNAPSHOT + "kb"))
         limits = {"max_age": config.live_max_age, "seconds": config.live_deadline}
         return LiveSource(client, self.cache, at_hand, self.language, **limits, pages=config.ers_on_the_fly)
 

@@ -228,7 +228,8 @@ class LiveSource(Articles):
     def _search(self, requests: _TurnRequests, kind: str, text: str, ask: Callable[[str, float], list[T]]) -> list[T]:
         # the results of a search, from memory, the cache or the server; an old answer counts if the server has none
         search = (kind, text)
-        key = ("live search", kind, *self._client.addresses, _VERSION, text)
+        client = self._client
+        key = ("live search", kind, client.wikidata, client.wikipedia, client.sparql, _VERSION, text)
         answer = self._answers.get(search) or self._cache.get(*key)
         if answer is None or not self._is_fresh(answer["date"]):
             items = requests.ask(f"{kind} {text}", partial(ask, text))
@@ -284,7 +285,7 @@ class LiveSource(Articles):
             self._documents.add(document, origin, entity.articles)
 
     def _key(self, name: str) -> tuple[str | int, ...]:
-        return "live entity", self._client.addresses.wikidata, _VERSION, name
+        return "live entity", self._client.wikidata, _VERSION, name
 
     def _is_fresh(self, date: str) -> bool:
         return 0 <= (_now() - datetime.fromisoformat(date)).total_seconds() < _DAY * self.max_age

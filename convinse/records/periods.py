@@ -188,12 +188,7 @@ class Agreement(Enum):
     CONTRADICTS = -1
 
 
-class JudgedPart(NamedTuple):
-    """A part of the evidence at a place, and the verdict on it."""
-
-    place: int
-    part: TimedPart
-    verdict: Agreement
+JudgedPart = tuple[int, TimedPart, Agreement]  # the place of an evidence, a part of it, and the verdict on that
 
 
 def judged(parts: Sequence[Sequence[TimedPart]], time: AskedTime | None, *, is_past: bool = False) -> list[JudgedPart]:
@@ -209,7 +204,7 @@ def judged(parts: Sequence[Sequence[TimedPart]], time: AskedTime | None, *, is_p
             groups[part.group].append((place, part))
     judge = partial(_judge_today, is_past=is_past) if time is None else partial(_judge_at, time)
     return [
-        JudgedPart(place, part, verdict)
+        (place, part, verdict)
         for group in groups.values()
         for (place, part), verdict in zip(group, judge([part for _, part in group]), strict=True)
     ]

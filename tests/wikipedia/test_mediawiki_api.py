@@ -8,7 +8,7 @@ import pytest
 from case_tables import each_case
 from convinse.support.errors import NetworkError
 from convinse.support.mediawiki import until
-from convinse.wikipedia.api import LinkedItem, MediaWikiApi
+from convinse.wikipedia.api import MediaWikiApi
 from loopback import ok, status
 from mediawiki import error, mediawiki
 
@@ -81,9 +81,9 @@ def test_items_come_back_under_the_titles_as_linked(wiki, client):
     wiki.redirects = {"Cameron": "Jim Cameron", "Jim Cameron": "James Cameron", "A": "B", "B": "A"}
     wiki.pages["Draft of it"] = "<p>x</p>"
     found = linked(client, ["james_Cameron", "Cameron", "Titanic", "Nowhere", "A", "Draft of it"])
-    cameron = LinkedItem("Q42574", "James Cameron")
+    cameron = ("Q42574", "James Cameron")
     assert found == {
-        "james_Cameron": cameron, "Cameron": cameron, "Titanic": LinkedItem("Q44578", "Titanic"),
+        "james_Cameron": cameron, "Cameron": cameron, "Titanic": ("Q44578", "Titanic"),
         "Nowhere": None, "A": None, "Draft of it": None,
     }  # fmt: skip
     expected = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1"}
