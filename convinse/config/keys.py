@@ -38,7 +38,7 @@ from .value_types import (
 _CACHE = "cache/"
 # keys of files and folders that are read: what lies beside the configuration that names it is meant; `base` is of stages
 PATHS = frozenset(
-    "benchmark_path train_input_path dev_input_path test_input_path natural_input_path natural_third_input_path kb_path "
+    "benchmark_path train_input_path dev_input_path test_input_path kb_path "
     "ers_wikipedia_dump ers_documents ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
     "ha_heads ha_ranker base".split()
 )
@@ -57,8 +57,6 @@ class Config(Settings, frozen=True, kw_only=True):
     benchmark: the data set's name, which chooses how its files are read;
     benchmark_path: the folder of its files;
     train_input_path, dev_input_path, test_input_path: the file of the part, below `benchmark_path` or a path of its own;
-    natural_input_path (0.2): the file of the natural questions, as the other parts;
-    natural_third_input_path (0.2): the file of `natural-third`, as the other parts;
     source_combinations: what `--all-sources` runs; eleven, as in CONVINSE;
     qu: the module that understands questions: a registered name, or `package.module:Class`;
     qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name;
@@ -133,8 +131,6 @@ class Config(Settings, frozen=True, kw_only=True):
     train_input_path: str = "train.json"
     dev_input_path: str = "dev.json"
     test_input_path: str = "test.json"
-    natural_input_path: str = "natural.json"
-    natural_third_input_path: str = "natural_third.json"
     output_path: FolderPath = "results"
     source_combinations: Annotated[list[str | list[str]], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table",
@@ -220,9 +216,8 @@ class Config(Settings, frozen=True, kw_only=True):
 
         A default name is looked for below `benchmark_path` alone: a file that happens to lie here is not meant.
         """
-        key = f"{part}_input_path"
-        file: str = getattr(self, key)
-        is_default = file == Config.__struct_defaults__[Config.__struct_fields__.index(key)]
+        file: str = getattr(self, f"{part}_input_path", f"{part}.json")
+        is_default = file == f"{part}.json"
         if file.startswith(SNAPSHOT) or (not is_default and Path(file).is_file()):
             return resolve(file)
         return resolve(self.benchmark_path) / file
@@ -231,8 +226,11 @@ class Config(Settings, frozen=True, kw_only=True):
         """`input_path`. Raises `DataError` if the file is missing."""
         path = self.input_path(part)
         if not path.is_file():
+            key = f"{part}_input_path"
+            if key not in self.__struct_fields__:
+                raise DataError(f"{path}: no such file; check benchmark_path")
             raise DataError(
-                f"{path}: no such file; check {part}_input_path and benchmark_path (it is looked for beside the "
+                f"{path}: no such file; check {key} and benchmark_path (it is looked for beside the "
                 "configuration, in the working folder and below benchmark_path)"
             )
         return path

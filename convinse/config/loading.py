@@ -23,6 +23,12 @@ _DROPPED_KEYS = MappingProxyType(
         "ha_llm.calibration": "the probability of an answer is that of its tokens",
         "ha_llm.prices": "turns.jsonl counts the tokens of each turn (ha_tokens)",
         "qu_llm.prices": "turns.jsonl counts the tokens of each turn (qu_tokens)",
+        "qu_llm.json_schema": "a server that refuses the format is asked without it",
+        "ha_llm.json_schema": "a server that refuses the format is asked without it",
+        "ha_training.negative_windows": "a tenth of the windows without the answer is learned from",
+        "negative_windows": "a tenth of the windows without an answer is learned from",
+        "natural_input_path": "the file is natural.json below benchmark_path",
+        "natural_third_input_path": "the file is natural_third.json below benchmark_path",
     }
 )
 

@@ -82,15 +82,13 @@ class HaTraining(StageTraining, frozen=True, kw_only=True):
     `ha: seq2seq` takes the settings of all trainings, and `batch_size`: turns of one step.
 
     trains (0.2): `reader`, or `ranking` (takes minutes, needs `output` only);
-    batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
-    negative_windows: share of the windows without the answer, of evidences that hold it further on, that are learned from.
+    batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch.
     """
 
     trains: Literal["reader", "ranking"] = "reader"
     batch_size: Positive = 16
     positives: Positive = 4
     negatives: NotNegative = 4
-    negative_windows: Share = 0.1
 
 
 class ReaderTraining(FitSettings, frozen=True, kw_only=True):
@@ -101,8 +99,8 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     (null: all); dev_questions: questions drawn from each dev set to choose the epoch by (null: all; the final figures
     are always of all); validations: of an epoch, each of which keeps the best weights and what a stopped run goes on
     from, and of which `patience` counts; batch_size: questions of one step; token_budget: most tokens computed at a time
-    (null: the device's default); max_length, stride: of a window, and shared by two of them; negative_windows: share of the windows
-    without an answer, of contexts that have one further on, that are learned from; device: what computes; seed: of drawing and order.
+    (null: the device's default); max_length, stride: of a window, and shared by two of them; device: what computes; seed: of drawing
+    and order.
     """
 
     base: str
@@ -118,7 +116,6 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     token_budget: Tokens | None = None
     max_length: Window = 512
     stride: Shared = 128
-    negative_windows: Share = 0.1
     device: Device = "auto"
     seed: NotNegative = 42
 

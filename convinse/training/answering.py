@@ -74,7 +74,6 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
         lambda measures: measures["p_at_1"] + measures["mrr"],
         max_length=config.ha_max_length,
         stride=config.ha_stride,
-        negatives=settings.negative_windows,
     )
     return run.write(
         run.fit(objective),

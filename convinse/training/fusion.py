@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import torch
 
 _YES_NO = {YES["label"].lower(), NO["label"].lower()}
-_OF_THE_READER = {"trains", "positives", "negatives", "negative_windows"}  # of `ha_training`
+_OF_THE_READER = {"trains", "positives", "negatives"}  # of `ha_training`
 
 
 # the texts that the model reads together, one for each evidence, and the answer to write
