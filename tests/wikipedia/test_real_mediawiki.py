@@ -40,7 +40,7 @@ def test_linked_titles_have_their_items(articles, page):
     titles = ["Leo DiCaprio", "james_Cameron", "Nowhere", *(f"Page {number}" for number in range(60))]
     items = {title: item for batch in articles.items_of(titles, until(20), page) for title, item in batch.items()}
     assert items["Leo DiCaprio"] == ("Q38111", "Leonardo DiCaprio")
-    assert items["james_Cameron"].id == "Q42574" and items["Nowhere"] is None
+    assert items["james_Cameron"][0] == "Q42574" and items["Nowhere"] is None
 
 
 def test_titles_redirects_and_search_lead_to_items(client):
