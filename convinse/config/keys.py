@@ -11,7 +11,7 @@ from ..records.evidence import parse_sources
 from ..support.checksums import users_cache
 from ..support.errors import DataError
 from .places import LIVE, SNAPSHOT, resolve
-from .server_settings import EvsServer, HaLlm, QuLlm
+from .server_settings import EvsServer, HaLlm, LanguageModelSettings
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuSr
 from .training_settings import EvsTraining, HaTraining, QuTraining
 from .value_types import (
@@ -123,7 +123,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu_rewriter: str | None = None
     qu_sr: QuSr = QuSr()
     qu_training: QuTraining = QuTraining()
-    qu_llm: QuLlm = QuLlm()
+    qu_llm: LanguageModelSettings = LanguageModelSettings()
     ers: str = "native"
     ha: str = "entity_voting"
     benchmark: str = "embedded"

@@ -37,10 +37,6 @@ class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
 
-class QuLlm(LanguageModelSettings, frozen=True, kw_only=True):
-    """The language model of `qu: llm`; see `LanguageModelSettings`."""
-
-
 class HaLlm(LanguageModelSettings, frozen=True, kw_only=True):
     """The language model of `ha: llm`; see `LanguageModelSettings`.
 

@@ -110,9 +110,15 @@ class KnowledgeBase(Items):
         place = int(self._items.searchsorted(self._items.dtype.type(number)))
         return place if place < len(self._items) and self._items[place] == number else None
 
+    def _stored_text(self, place: int) -> str:
+        return self._text.read(int(self._text_start[place]), int(self._text_size[place])).decode()
+
+    def _stored_literal(self, number: int) -> str:
+        start, end = self._literal_start[number : number + 2].tolist()
+        return self._literals.read(start, end - start).decode()
+
     def _text_at(self, place: int) -> Text:
-        data = self._text.read(int(self._text_start[place]), int(self._text_size[place]))
-        label, description, title, *aliases = data.decode().split(SEPARATOR)
+        label, description, title, *aliases = self._stored_text(place).split(SEPARATOR)
         return Text(label, description, title, tuple(aliases))
 
     def text(self, entity_id: str) -> Text:
@@ -257,8 +263,7 @@ class KnowledgeBase(Items):
         return fact
 
     def _literal(self, token: int) -> Entity:
-        start, end = self._literal_start[token - LITERAL : token - LITERAL + 2].tolist()
-        entity_id, *more = self._literals.read(start, end - start).decode().split(SEPARATOR)
+        entity_id, *more = self._stored_literal(token - LITERAL).split(SEPARATOR)
         label = (more[0] if more else "") or entity_id
         unit = f" {self.label(more[1])}" if len(more) > 1 else ""
         return {"id": entity_id, "label": f"{label}{unit}"}

@@ -89,7 +89,8 @@ class Rewriter:
         question = talk.bare(turn["question"])
         if (topic := talk.topic_first(question)) is None:
             return question, self._asks_who_is(question)
-        return topic.question, topic.is_named and not self._reader.pronouns(topic.question)
+        spoken, is_named = topic
+        return spoken, is_named and not self._reader.pronouns(spoken)
 
     def _asks_who_is(self, question: str) -> bool:
         """Return True for "who is flarbo mint?", which asks nothing but a name that no text has."""
