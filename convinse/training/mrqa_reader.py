@@ -19,7 +19,7 @@ from ..support.errors import ConfigError, DataError, nearest
 from ..support.progress import progress
 from .objective import Measures, batches
 from .reader import ReadExample, reader_objective, reader_of
-from .trainer import LOGGER, Run, Start, check_output, identity_of
+from .trainer import LOGGER, Run, check_output, identity_of
 
 Scores = tuple[float, float]
 
@@ -108,12 +108,12 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
 
     `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises also the errors of `find_sets` and `train_examples`.
     """
-    start = Start(settings.base, "base", Path(settings.output).expanduser())
-    check_output(start.output, "output")
+    output = Path(settings.output).expanduser()
+    check_output(output, "output")
     train_files = find_sets([Path(settings.train_folder).expanduser()], "train_folder", settings.train_sets)
     dev_files = find_sets([Path(folder).expanduser() for folder in settings.dev_folders], "dev_folders")
     seed, parts, device = settings.seed, settings.validations, settings.device
-    checkpoint = load_checkpoint(start.base, "question-answering", start.key, new_head=True, seed=seed)
+    checkpoint = load_checkpoint(settings.base, "question-answering", "base", new_head=True, seed=seed)
     checkpoint = add_tokens(checkpoint, MARKS, seed)
     train = {name: train_examples(path, settings.examples, seed) for name, path in train_files.items()}
     for name, examples in train.items():
@@ -123,7 +123,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
     files = [*train_files.values(), *dev_files.values()]
     identity = identity_of(settings, checkpoint.model_id, files, [path.name for path in files], without=_WHERE)
     fitting = msgspec.structs.replace(settings, epochs=settings.epochs * parts)
-    run = Run("train reader", start, checkpoint, fitting, identity, device, seed, quiet)
+    run = Run("train reader", settings.base, output, checkpoint, fitting, identity, device, seed, quiet)
 
     def build_reader(copied: Checkpoint) -> ExtractiveReader:
         return ExtractiveReader(copied, device, max_length=settings.max_length, stride=settings.stride)
@@ -162,7 +162,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
         record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in scores.items()}},
         unit="validation",
     )
-    return start.output, table
+    return output, table
 
 
 def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]], quiet: bool = False) -> Measures:
