@@ -6,6 +6,7 @@ from typing import Literal
 
 from .value_types import (
     Device,
+    InputPath,
     Minutes,
     NotNegative,
     Positive,
@@ -44,7 +45,7 @@ class StageTraining(FitSettings, frozen=True, kw_only=True):
     (default: `{output_path}/{name}/`, then `qu_model`, `evs_model` or `ha_model`).
     """
 
-    base: str | None = None
+    base: InputPath | None = None
     output: str | None = None
 
 
