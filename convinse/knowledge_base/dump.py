@@ -176,7 +176,7 @@ class FetchedEntity(DumpedEntity):
         return self.missing not in (None, False)
 
 
-_ENTITY = msgspec.json.Decoder(DumpedEntity)
+_ENTITY, FETCHED_ENTITY = msgspec.json.Decoder(DumpedEntity), msgspec.json.Decoder(FetchedEntity)
 _ITEM, _TIME = msgspec.json.Decoder(_ItemValue), msgspec.json.Decoder(_TimeValue)
 _QUANTITY, _TEXT = msgspec.json.Decoder(_QuantityValue), msgspec.json.Decoder(_TextValue)
 _STRING = msgspec.json.Decoder(str)

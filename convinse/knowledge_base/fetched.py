@@ -13,14 +13,13 @@ from ..records.evidence import Entity, Origin
 from .build import ParsedBlock
 from .dump import EntityDocument
 from .index import KnowledgeBase
-from .items import Candidate, FactEntities
+from .items import INSTANCE_OF, OCCUPATION, Candidate, FactEntities
 from .names import NamesInMemory
 from .stored_facts import StoredFacts
 
 _MOST_FACTS = 500  # of an item, whose parts get labels
 _MOST_NAMESAKES = 1000
 _WELL_KNOWN = 50  # facts
-_CLASSES = (31, 106)  # instance of, occupation
 _ID = re.compile(r"[QP][1-9][0-9]*")
 
 
@@ -153,7 +152,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
 
     def classes(self, entity_id: str) -> list[str]:
         """Return the ids of an item's classes and occupations."""
-        return [f"Q{number}" for number in self._objects(int(entity_id[1:]), _CLASSES)]
+        return [f"Q{number}" for number in self._objects(int(entity_id[1:]), (INSTANCE_OF, OCCUPATION))]
 
     def origin(self, fact: Sequence[Entity]) -> Origin | None:
         """See the base class; None if its item was not fetched."""

@@ -13,7 +13,7 @@ from ..language.text import fold
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.mediawiki import FoundPage, FoundPages, MediaWikiClient, last_title
-from .dump import FetchedEntity
+from .dump import FETCHED_ENTITY, FetchedEntity
 from .names import other_forms
 
 MANY = "many"  # items are more than are listed
@@ -30,9 +30,6 @@ _QUERY = """PREFIX wd: <http://www.wikidata.org/entity/> PREFIX wikibase: <http:
 SELECT DISTINCT ?item ?links WHERE {{ {{ ?item ?claim wd:{item} }} UNION {{ ?item ?claim ?statement . ?statement ?value wd:{item} }}
 ?item wikibase:sitelinks ?links }}
 ORDER BY DESC(?links) LIMIT {limit}"""
-
-
-_ENTITY = msgspec.json.Decoder(FetchedEntity)
 
 
 class _Hit(msgspec.Struct):
@@ -118,7 +115,7 @@ class WikidataClient:
         answer = self._client.ask(wikidata, params, until) or {}
         entities = self._client.shape(wikidata, answer.get("entities"), dict[str, Any])
         try:  # decoding drops references and hashes, most of a document
-            decoded = [_ENTITY.decode(msgspec.json.encode(entity)) for entity in entities.values()]
+            decoded = [FETCHED_ENTITY.decode(msgspec.json.encode(entity)) for entity in entities.values()]
         except JSON_ERRORS as error:
             raise self._client.strange(wikidata, f"another shape than wbgetentities' ({one_line(error)})") from None
         for entity in decoded:
