@@ -66,18 +66,15 @@ class Resources:
     Args:
         config: names everything.
         kb: a knowledge base to use instead of the configured one; its owner closes it.
-        cache: an evidence cache to use instead of the configured one.
         models: shared with other resources; the same thread computes with them.
     """
 
-    def __init__(
-        self, config: Config, *, kb: Items | None = None, cache: Cache | None = None, models: ModelPool | None = None
-    ) -> None:
+    def __init__(self, config: Config, *, kb: Items | None = None, models: ModelPool | None = None) -> None:
         self.config = config
         self.models = models or ModelPool()
         self._lock = threading.RLock()
         self._open: dict[Any, Any] = {}
-        self._kb, self._cache = kb, cache
+        self._kb = kb
 
     @property
     def language(self) -> Language:
@@ -211,8 +208,6 @@ class Resources:
     @property
     def cache(self) -> Cache:
         """The cache; without `ers_use_cache` one that keeps nothing."""
-        if self._cache is not None:
-            return self._cache
         return self._opened(
             "cache", lambda: Cache(cache_path(self.config), self.config.ers_cache_size, self.config.ers_cache_eviction)
         )
@@ -371,7 +366,7 @@ class Resources:
 
     def close_caches(self) -> None:
         """Close the caches, whose entries are on disk already, and connections to a server of facts; their next use opens them again."""
-        for thing in (self._cache, *self._open.values()):
+        for thing in self._open.values():
             if isinstance(thing, Cache | FactSource):
                 thing.close()
 

@@ -15,7 +15,7 @@ from ..support.errors import DataError
 from .build import build
 from .index import KnowledgeBase
 from .items import INSTANCE_OF, SUBCLASS_OF
-from .live import LANGUAGES, cached_entities
+from .live import cached_entities
 from .update import update
 
 
@@ -40,7 +40,7 @@ def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quie
         if is_update:
             update(folder, file, quiet=quiet)
         else:
-            build(file, folder, languages=LANGUAGES, quiet=quiet)
+            build(file, folder, quiet=quiet)
 
 
 def _labelled(

@@ -24,7 +24,7 @@ from ..records.evidence import Origin
 from ..support.cache import Cache
 from ..support.errors import NetworkError, one_line
 from ..support.mediawiki import until
-from .dump import BadLineError, FetchedEntity, LeftOut, parse_line
+from .dump import LANGUAGES, BadLineError, FetchedEntity, LeftOut, parse_line
 from .fetched import FetchedDocuments, FetchedKnowledgeBase
 from .index import KnowledgeBase
 from .question_names import is_doubtful, longest, spans, written_names
@@ -33,7 +33,6 @@ from .wikidata_client import MANY, MOST_IDS, WikidataClient
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
-LANGUAGES = ("en", "mul")
 NEW_TOPIC, KNOWN_TOPIC = 6, 2  # requests of a turn at most: about a new topic, and about a known one
 _PAGE_REQUESTS = 2  # requests for an article and its links
 _DAY = 86_400  # seconds
