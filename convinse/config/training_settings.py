@@ -127,8 +127,8 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     base: the checkpoint to start from; output: the model folder to write; bi_encoder: train a bi-encoder; candidates: best
     passages by BM25 of a question, from which negatives come and which validation ranks; held_out: share of the questions
     that validate; loss: of a cross-encoder; batch_questions: groups (a relevant passage and its negatives) of a step;
-    positives: groups of a question in an epoch at most; negatives: of a group at most; max_length: most tokens of a
-    question with a passage (cross-encoder), or of either; device: what computes; seed: of drawing and order.
+    negatives: of a group at most; max_length: most tokens of a question with a passage (cross-encoder), or of either;
+    device: what computes; seed: of drawing and order.
     """
 
     base: str
@@ -138,7 +138,6 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     held_out: Share = 0.1
     loss: RankingLoss = "listwise"
     batch_questions: Positive = 8
-    positives: Positive = 2
     negatives: Positive = 7
     max_length: Tokens = 256
     device: Device = "auto"

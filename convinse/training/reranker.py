@@ -49,7 +49,9 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     run.log_sizes("turns", len(train), len(dev), lexical)
     sides = [(turn, *turn.sides()) for turn in train]
     objective: Objective[list[tuple[RankedTexts, list[str]]]] = Objective(
-        steps=lambda epoch: group_steps(sides, settings, settings.batch_turns, config.seed, epoch),
+        steps=lambda epoch: group_steps(
+            sides, settings.positives, settings.negatives, settings.batch_turns, config.seed, epoch
+        ),
         loss=lambda model, step: learner.loss(model, [Group(turn.query, texts) for turn, texts in step]),
         validate=lambda model: validate(model, learner, dev, most),
         criterion=lambda epoch: epoch["answer_presence"] + epoch["mrr"],
