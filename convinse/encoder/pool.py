@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -227,7 +227,9 @@ class ModelHead:
                 if not name:
                     raise ConfigError(f"{self.key}: the configuration names no model; name one, such as snapshot:model")
             model = model_path(name)
-        self.settings = (settings or self.usual).changed(device, **options)
+        settings = settings or self.usual
+        changes: Any = options  # single settings
+        self.settings = dataclasses.replace(settings, device=device or settings.device, **changes)
         if models is None or isinstance(model, Checkpoint):
             self._loaded = _loaded(model, self.task, self.settings)
         else:

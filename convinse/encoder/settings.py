@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from ..config import Backend, Config, Precision
 
@@ -34,10 +33,6 @@ class ModelSettings:
     max_length: int = 256
     stride: int = 128
     key: str = "model"
-
-    def changed(self, device: str | None, **changes: Any) -> ModelSettings:
-        """Return these settings with some others; a device of None stays as it is."""
-        return replace(self, device=device or self.device, **changes)
 
 
 def configured(config: Config, key: str, max_length: int = 256) -> ModelSettings:
