@@ -58,7 +58,8 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         ]
         if compared := [candidate for candidate in candidates if _is_compared(candidate)]:
             return compared
-        if len(offered) > 1:
+        is_condition = any(candidate.computed and candidate.computed.extent for candidate in candidates)
+        if len(offered) > 1 and not is_condition:  # "which objects are in the store or in the tower?"
             return offered
     if any(candidate.agreement is Agreement.HOLDS for candidate in candidates):
         candidates = _in_time(candidates, question)

@@ -81,7 +81,7 @@ def _is_stated(question: Question, nouns: _CountedNouns) -> bool:
 
 
 def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> list[Computed]:
-    if relates_rows(question):
+    if relates_rows(question, tables):
         return []
     properties = question.language.properties
     words = properties.keywords(question.in_full)

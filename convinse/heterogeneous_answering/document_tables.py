@@ -14,8 +14,8 @@ from ..records.written_values import day_in, find_literals
 from ..wikipedia.page import sentence_places
 from ..wikipedia.pages import FoundEvidence
 from ..wikipedia.stored_pages import search_words
+from .bounds import bound_words, with_measures
 from .question import Question
-from .selections import bound_words, with_measures
 from .tables import Table, table_of
 
 _UNIT = re.compile(r" ?(?:[^\W\d_]+|%)")  # behind a number
@@ -143,8 +143,13 @@ def _dated_sections(question: Question) -> dict[tuple[str, ...], _Values]:
 
 
 def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
+    """Return the table of the pairs of documents or sections; the day in a title is a pair, too, where no pair is called so."""
     names = dict.fromkeys(name for values in groups.values() for name in values)
     columns = {name: number for number, name in enumerate(names, 1)}
+    day_header = question.language.operations.day_header
+    is_dated = fold(day_header) in columns or any(
+        value.name == day_header for values in groups.values() for value in values.values()
+    )
     rows = []
     for number, ((page, *headings), values) in enumerate(groups.items()):
         title = headings[-1] if headings else question.items.label(page) or ""
@@ -154,6 +159,9 @@ def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
             Cell(text=value.text, entities=[], start=0, header=value.name, column=columns[name])
             for name, value in values.items()
         )
+        if not is_dated and (day := day_in(title)):
+            date = title[day.start : day.end]
+            cells.append(Cell(text=date, entities=[], start=0, header=day_header, column=len(columns) + 1))
         rows.append(Row(caption="", section="", cells=cells, page=page, table=-1, number=number))
     pairs = [[value.evidence for value in values.values()] for values in groups.values()]
     return table_of(question, rows, {}, pairs).among(question.evidences)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..language.read_evidence import ReadEvidence
+from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Evidence, with_score
 from ..records.evidence_structure import structured
@@ -92,14 +93,13 @@ def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[Answe
     for candidate in candidates:
         if candidate.computed is None or not candidate.computed.members:
             continue
-        members = {entity["id"]: entity for entity, _ in candidate.computed.members}
-        score = min(1.0, sum(answer.score for answer in ranked if answer.entity["id"] in members))
-        rest = [answer for answer in ranked if answer.entity["id"] not in members]
+        members = {fold(entity["label"]): entity for entity, _ in candidate.computed.members}
+        found = {name: answer for answer in ranked if (name := fold(answer.entity["label"])) in members}
+        score = min(1.0, sum(answer.score for answer in found.values()))
+        rest = [answer for answer in ranked if fold(answer.entity["label"]) not in members]
         if not rest or score >= rest[0].score:
-            listed = [
-                AnswerCandidate(entity, score, (), candidate.reasons, is_listed=True) for entity in members.values()
-            ]
-            return listed + rest
+            entities = (found[name].entity if name in found else entity for name, entity in members.items())
+            return [AnswerCandidate(entity, score, (), candidate.reasons, is_listed=True) for entity in entities] + rest
     return []
 
 
@@ -120,18 +120,19 @@ def cite_list(
         return question, [*ranked]
     places = {read.evidence["evidence_text"]: place for place, read in enumerate(question.evidences)}
     further: list[Evidence] = []
-    cited: dict[str, tuple[int, ...]] = {}
+    cited: dict[str, tuple[int, ...]] = {}  # by the folded name
     for entity, evidence in first.members:
         text = "" if evidence is None else evidence["evidence_text"]
         if evidence is not None and text not in places and len(further) < _MOST_CITED:
             places[text] = len(question.evidences) + len(further)
             further.append(with_score(evidence, 0.0))
         if text in places:
-            cited[entity["id"]] = (places[text],)
+            cited[fold(entity["label"])] = (places[text],)
     turn["top_evidences"] = [*turn["top_evidences"], *further]
     read = [ReadEvidence(structured(evidence), question.language) for evidence in further]
     answers = [
-        answer._replace(places=cited.get(answer.entity["id"], ())) if answer.is_listed else answer for answer in ranked
+        answer._replace(places=cited.get(fold(answer.entity["label"]), ())) if answer.is_listed else answer
+        for answer in ranked
     ]
     return replace(question, evidences=[*question.evidences, *read]), answers
 

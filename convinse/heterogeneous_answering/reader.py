@@ -132,7 +132,19 @@ def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, in
         start -= 1
     while 0 < end < len(text) and _LATIN.fullmatch(text[end - 1 : end + 1]):
         end += 1
+    if evidence.is_of_document:
+        end = _within_brackets(text, start, end)
     return text[start:end], start, end
+
+
+def _within_brackets(text: str, start: int, end: int) -> int:
+    """Return the end of a span without what stands behind a bracket that closes before it opens, and with one that closes behind it."""
+    depth = 0
+    for place in range(start, end):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth < 0:
+            return place
+    return end + 1 if depth == 1 and text[end : end + 1] == ")" else end
 
 
 def as_words(text: str) -> Entity:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..language.text import fold
 from ..records.conversation import Extent
 from ..records.periods import AskedTime
-from ..records.ranked_rows import value_of
-from ..records.units import CURRENCY, IN_BASE
 from ..records.written_values import UNKNOWN
+from .bounds import Bound, Limit, bound_words, bounds_of, limiting_column, measure_of
 from .question import Question
 from .tables import Column, Selection, Table
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
-_AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
+_PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 
 
 class Selected(NamedTuple):
@@ -40,8 +40,10 @@ class Selected(NamedTuple):
 
 def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selected | None:
     """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
-    bounds, keywords, times = list(_bounds(question)), question.language.properties.keywords, question.language.times
+    bounds, keywords, times = list(bounds_of(question)), question.language.properties.keywords, question.language.times
     words = words.difference(*(keywords(bound.words) for bound in bounds))
+    either = alternatives(question, table)
+    words = words.difference(*either)
     spelt = question.language.operations.spelling.search(question.in_full)
     words -= keywords(spelt[0]) if spelt else frozenset()
     denied, denying = denied_words(question, table)
@@ -55,17 +57,26 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         time = None  # "gas in 2024" names a column
     if time is not None and table.dated:  # "after 1 March" is no word of a row
         words &= keywords(times.without_time(rest))
-    selection = table.selection(words - denied)
+    seasons = _words_of_seasons(question, table)
+    # no row is of January and of April
+    if table.selection(seasons).is_whole and not question.language.operations.jointly.search(question.in_full):
+        seasons = frozenset()
+    selection = table.selection(words - denied - seasons)
     if not selection.is_whole:
         return None
     selected = Selected(_in_named_column(table, selection, words), selection.matched)
+    if either:
+        rows = [row for row in selected.rows if any(row in those for those in either.values())]
+        selected = Selected(rows, selected.used.union(*either))
     if spelt:
         selected = _spelt(question, table, selected, spelt)
     for bound in bounds:
-        measure = _measure(question, table, bound, words)
+        measure = measure_of(question, table, bound, words)
         if measure is None:
             return None
         selected = _within_bound(question, selected, bound, measure)
+    if limit := limiting_column(question, table):
+        selected = _within_limit(selected, limit)
     if time is not None and (table.dated or not bounds):
         selected = _within_time(question, table, selected, time, words)
     elif not bounds:
@@ -84,13 +95,34 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     return _without(table, selected, denied & words) if denied & words else selected
 
 
+def alternatives(question: Question, table: Table) -> dict[frozenset[str], set[int]]:
+    """Return the names in cells of one column between which a question has "or", with their rows: "in the store or in the tower"."""
+    operations, keywords = question.language.operations, question.language.properties.keywords
+    compares = operations.comparison(question.in_full), operations.compares_dates(question.in_full)
+    if not operations.offers(question.in_full) or compares != (None, None):  # "which is older, the axe or the saw?"
+        return {}
+    words = question.in_full.split()
+    place = next((place for place, word in enumerate(words) if fold(word) in operations.offering), 0)
+    sides = keywords(" ".join(words[:place])), keywords(" ".join(words[place:]))
+    best: dict[frozenset[str], set[int]] = {}
+    for column in table.columns:
+        names: dict[frozenset[str], set[int]] = defaultdict(set)
+        for row, cell in enumerate(column.cells):
+            for part in _PARTS.split(cell["text"]) if cell is not None else ():
+                if (name := keywords(part)) and any(name <= side for side in sides):
+                    names[name].add(row)
+        if all(any(name <= side for name in names) for side in sides) and len(names) > max(1, len(best)):
+            best = names
+    return best
+
+
 def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]) -> list[int]:
     """Return the selected rows, of pairs those that have the words in the column that a question names: the mails that Ines sent."""
     named = [column for column in table.columns[1:] if column.keywords & words] if table.pairs else []
     best = max((len(column.keywords & words) for column in named), default=0)
     named = [column for column in named if len(column.keywords & words) == best]
-    if len(named) != 1:
-        return selection.rows
+    if len(named) != 1:  # "mails" names both who sent and who got them
+        return [row for row in selection.rows if any(column.cells[row] for column in named)] or selection.rows
     having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
     rows = [row for row, text in having.items() if selection.matched <= table.words.keywords(text)]
     return rows or selection.rows
@@ -143,22 +175,22 @@ def _words_of_time(question: Question) -> frozenset[str]:
     return keywords(text) - keywords(question.language.times.without_time(text))
 
 
-def _measure(question: Question, table: Table, bound: _Bound, words: frozenset[str]) -> Column | None:
-    """Return the column that a bound is of: the one that the question names, that of its unit or currency, or the only one."""
-    keywords = question.language.properties.keywords(bound.words)
-    compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
-    named = table.measures(with_measures(words | keywords | compared, question))
-    alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
-    if any(sign in bound.words for sign in CURRENCY):
-        alike = [column for column in table.amounts if column.has_currency]
-    return next((columns[0] for columns in (named, alike, table.amounts) if len(columns) == 1), None)
-
-
-def _within_bound(question: Question, selected: Selected, bound: _Bound, measure: Column) -> Selected:
+def _within_bound(question: Question, selected: Selected, bound: Bound, measure: Column) -> Selected:
     unjudged = selected.unjudged + sum(measure.amount(row) is None for row in selected.rows)
     rows = [row for row in selected.rows if bound.admits(row, measure)]
     used = selected.used | question.language.properties.keywords(bound.words) | measure.keywords
     return Selected(rows, used, unjudged, measure.header)
+
+
+def _within_limit(selected: Selected, limit: Limit) -> Selected:
+    judged = {}
+    for row in selected.rows:
+        amount, most = limit.measure.amount(row), limit.limit.amount(row)
+        if amount is not None and most is not None:
+            judged[row] = amount > most if limit.is_above else amount < most
+    unjudged = selected.unjudged + len(selected.rows) - len(judged)
+    rows = [row for row, is_within in judged.items() if is_within]
+    return Selected(rows, selected.used | limit.words, unjudged, limit.measure.header)
 
 
 def _within_time(
@@ -175,15 +207,25 @@ def _within_time(
 def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected:
     """Keep the rows with a day in the months or on the weekdays that a question names, if no row has the word for it."""
     is_in_season = question.language.times.seasons(question.in_full) if table.dated else None
-    names = question.language.properties.keywords(" ".join([*calendar.month_name, *calendar.day_name]))
-    names &= words - table.headers
-    if is_in_season is None or not names:
+    named = _words_of_seasons(question, table)  # none for "May", which is a stop word, too
+    names = named & words
+    if is_in_season is None or (named and not names):
         return selected
     dated = table.dated_by(words)
     unjudged = sum(_is_undated(row, dated) for row in selected.rows)
     rows = [row for row in selected.rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
-    used = selected.used.union(names, *(column.keywords for column in dated if column.keywords & words))
+    explained = names or dated[0].keywords
+    used = selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words))
     return Selected(rows, used, unjudged, dated[0].header)
+
+
+def _words_of_seasons(question: Question, table: Table) -> frozenset[str]:
+    """Return the keywords of the months and weekdays of a question by which the days of a table are judged."""
+    keywords = question.language.properties.keywords
+    if not table.dated or question.language.times.seasons(question.in_full) is None:
+        return frozenset()
+    names = keywords(" ".join([*calendar.month_name, *calendar.day_name]))
+    return names & keywords(question.in_full) - table.headers
 
 
 def _is_undated(row: int, dated: Sequence[Column]) -> bool:
@@ -218,57 +260,6 @@ def _says_yes_or_no(column: Column, question: Question) -> bool:
 def _is_yes(text: str, question: Question) -> bool | None:
     operations, word = question.language.operations, fold(text)
     return True if word in operations.affirming else False if word in operations.refusing else None
-
-
-def with_measures(words: frozenset[str], question: Question) -> frozenset[str]:
-    """Return keywords with the names of the measures that they ask for: "long" asks for the length, "costs" for the price."""
-    return words.union(*map(question.language.literals.names_of, words))
-
-
-def bound_words(question: Question) -> list[str]:
-    """Return the bounds of a question, in its words: "more than 2 km"."""
-    return [bound.words for bound in _bounds(question)]
-
-
-class _Bound(NamedTuple):
-    words: str  # of the question: "more than 2 km"
-    number: float  # in the unit that values are compared in
-    written: float  # in its own unit
-    unit: str
-    is_above: bool
-    is_inclusive: bool
-
-    def admits(self, row: int, column: Column) -> bool:
-        """Return True if the amount in a row of a column is within the bound."""
-        amount, number = column.amount(row), self.number
-        if amount is None:
-            return False
-        if self.unit and not (column.order and column.order.unit):  # "2 km" of "Length in m", of "Length"
-            units = (IN_BASE.get(word, ("", 1.0)) for word in fold(column.header).split())
-            number = next((self.number / size for base, size in units if base == self.unit), self.written)
-        return (amount > number if self.is_above else amount < number) or (self.is_inclusive and amount == number)
-
-
-def _bounds(question: Question) -> Iterator[_Bound]:
-    operations, inclusive = question.language.operations, question.language.literals.inclusive
-    between = operations.within.search(question.in_full)
-    if between and question.language.times.time(question.in_full) is None:  # "between 30 and 50 euros"
-        for number, is_above in ((between["lower"], True), (between["upper"], False)):
-            value, written = value_of(f"{number}{between['unit'] or ''}"), value_of(number)
-            if value and written:
-                yield _Bound(between[0].strip(), value.amount, written.amount, value.unit, is_above, True)
-    denial = question.language.yes_no.denial.search
-    for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
-        for match in pattern.finditer(question.in_full):
-            amount = _AMOUNT.match(question.in_full, match.end())
-            written = amount and value_of(amount["number"].rstrip(".,"))
-            if amount and written:
-                value = value_of(amount[0].strip()) or written
-                words = question.in_full[match.start() : amount.end()]
-                is_inclusive = match[0].strip().lower() in inclusive
-                if denial(question.in_full[: match.start()]):  # "not more than", "does not have more than"
-                    is_above, is_inclusive = not is_above, not is_inclusive
-                yield _Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
 
 
 def unexplained(question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]) -> frozenset[str]:
@@ -322,12 +313,12 @@ def extent_of(table: Table, selected: Selected) -> Extent:
     return extent
 
 
-def relates_rows(question: Question) -> bool:
-    """Return True if a question asks for rows by other rows, not by a bound or a time."""
+def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
+    """Return True if a question asks for rows by other rows, not by a bound, a column or a time."""
     operations, words = question.language.operations, frozenset(fold(question.in_full).split())
     if denial := question.language.yes_no.denial.search(question.in_full):
         words -= {*fold(denial[0]).split()}
-    if bound_words(question):
+    if bound_words(question) or any(limiting_column(question, table) for table in tables):
         return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)
     return bool(operations.relating & words) and not question.language.times.time(question.in_full)
 

@@ -8,12 +8,13 @@ from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
 from ..records.evidence import Cell, Entity
+from .bounds import bound_words, with_measures
 from .candidates import Computed
 from .question import Question
 from .selections import (
     Selected,
+    alternatives,
     best_explained,
-    bound_words,
     content_words,
     denied_words,
     extent_of,
@@ -54,8 +55,13 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     """Return True if a question asks for several things, False if it may, None if it asks for something else."""
     operations, times, text = question.language.operations, question.language.times, question.in_full
     others = operations.order(text), operations.counting.search(text), operations.differing.search(text)
-    if any(others) or operations.summing.match(text) or operations.offers(text) or relates_rows(question):
+    if any(others) or operations.summing.match(text) or relates_rows(question, tables):
         return None
+    if operations.offers(text) and not any(alternatives(question, table) for table in tables):
+        return None
+    wide = with_measures(content_words(question), question)
+    if operations.summing.search(text) and not bound_words(question) and any(table.measures(wide) for table in tables):
+        return None  # "what are the lamps worth together?"
     asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
     is_relative = asks_when and not operations.relating.isdisjoint(fold(text).split())  # "the date after 3 May"
     if question.expected.kind == "yesno" or (is_relative and not bound_words(question)):
@@ -96,17 +102,24 @@ def _selections(question: Question, tables: Sequence[Table], words: frozenset[st
 
 
 def _is_surely_several(question: Question, table: Table, selected: Selected, words: frozenset[str]) -> bool:
-    """Return True if each of several rows is named by a question and nothing but a verb is left of it: "who works in Technics?"."""
+    """Return True if each of several rows is named by a question, or judged by a value, and nothing but a verb is left of it.
+
+    "Who works in Technics?", "who has a key?" of a column "Key" with yes and no.
+    """
     verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
     is_explained = not unexplained(question, table, words, selected.used) - verbs
-    return len(selected.rows) > 1 and is_explained and _are_named(table, selected)
+    return len(selected.rows) > 1 and is_explained and (bool(selected.lacking) or _are_named(table, selected))
 
 
 def _members(question: Question, table: Table, selected: Selected, column: Column) -> list[tuple[int, Entity]]:
     """Return the different things in a column of the selected rows, each with its first row."""
     cells = {row: cell for row in selected.rows if (cell := column.cells[row]) is not None and cell["text"]}
     if table.pairs and column is not table.name_column:
-        things = [(row, entity) for row, cell in cells.items() for entity in _people_in(cell)]
+        people = {row: _people_in(cell) for row, cell in cells.items()}
+        if people and question.language.operations.jointly.search(question.in_full):  # "in March and in April"
+            names = set.intersection(*({person["id"] for person in those} for those in people.values()))
+            people = {row: [person for person in those if person["id"] in names] for row, those in people.items()}
+        things = [(row, entity) for row, those in people.items() for entity in those]
     else:
         things = [(row, _entity_in(cell, question, not column.order)) for row, cell in cells.items()]
     distinct: dict[str, tuple[int, Entity]] = {}
@@ -144,6 +157,8 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     if kind == "person" and types.expected_type(question.in_full).kind != kind:
         kind = "any"  # "what has Ines borrowed?"
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    if kind == "person":  # "whose birthday is in June?"
+        headed = [column for column in headed if not column.order]
     if not headed and any(column.keywords & nouns for column in equal):
         return None  # "what kinds of waste" of the rows with "organic waste"
     if headed:
@@ -165,7 +180,8 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return None
     is_their_name = bool(nouns & _names(table, question))
     is_generic = fold(named.header) in question.language.operations.naming
-    is_person = kind == "person" and not _has_digits(named)
+    is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
+    is_person = kind == "person" and is_of_people and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
 
 
@@ -178,7 +194,7 @@ def _names(table: Table, question: Question) -> frozenset[str]:
 
 def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:
     """Return the column of pairs that a question for people names: "Who was present on 12 March?" of "Present: Ines, Yusuf"."""
-    asking = content_words(question) - selected.used
+    asking = content_words(question) - (selected.used - table.headers)
     named = [column for column in table.columns[1:] if column.keywords & asking and not _has_digits(column)]
     return named[0] if question.expected.kind == "person" and len(named) == 1 else None
 

@@ -26,18 +26,20 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
 from ..language.property_names import PropertyWords
+from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
-from ..records.evidence import Entity
+from ..records.evidence import Entity, passage_start
 from ..records.literals import is_date, is_number, number_entity
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
+from .bounds import bound_words, with_measures
 from .candidates import Computed
 from .comparisons import chosen_by_value, years_between
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .question import Question
-from .selections import bound_words, content_words, extent_of, is_unexplained, selected_rows, unexplained, with_measures
+from .selections import content_words, extent_of, is_unexplained, selected_rows, unexplained
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
@@ -147,13 +149,16 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
     words, web = properties.keywords(question.in_full), properties.keyword_set(question.language.operations.web)
     found: dict[frozenset[str], list[Computed]] = {}  # by the keywords of the name
     for place, evidence in enumerate(question.evidences):
-        if "attribute" not in evidence.evidence or not evidence.is_of_document:
+        if not evidence.is_of_document:
             continue
-        attribute = evidence.evidence["attribute"]
-        text = ", ".join(value["text"] for value in attribute["values"])
+        if "attribute" in evidence.evidence:
+            attribute = evidence.evidence["attribute"]
+            names, text = attribute["path"], ", ".join(value["text"] for value in attribute["values"])
+        else:
+            names, text = _named_item(evidence)
         # "the website of the town hall" is the value of "town hall, address"
         asking = web if _WEB.match(text) else frozenset[str]()
-        name = properties.keyword_set(attribute["path"]) - asking
+        name = properties.keyword_set(names) - asking
         subject = properties.keywords(evidence.subject["label"]) if evidence.subject is not None else frozenset[str]()
         is_requested = bool(name) and name <= words and (not asking or bool(words & asking))
         is_explained = len(words - name - asking - subject) <= _UNEXPLAINED
@@ -161,6 +166,16 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
             found.setdefault(name, []).append(Computed({"id": text, "label": text}, "entry", (place,)))
     best = found[max(found, key=len)] if found else []
     return best if len(best) == 1 else []
+
+
+def _named_item(read: ReadEvidence) -> tuple[list[str], str]:
+    """Return the name and the value of an item of a list in a document, "Family ticket: 17 euros"; both empty of other evidences."""
+    if "row" in read.evidence or "citation" not in read.evidence or read.subject is None:
+        return [], ""
+    text = read.text[passage_start(read.evidence, read.subject["label"]) :]
+    name, _, value = text.partition(": ")
+    is_item = bool(value) and len(name.split()) <= _LONGEST_ENTRY and "\n" not in text
+    return ([name], value.rstrip(". ")) if is_item else ([], "")
 
 
 def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
@@ -238,7 +253,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
         nouns = None
     # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
     is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
-    if question.expected.kind not in ("number", "any", "item") or not (summing or is_of_several):
+    if not summing and not (is_of_several and question.expected.kind in ("number", "any", "item")):
         return []
     if operations.order(text) or operations.differing.search(text) or (bound_words(question) and not summing):
         return []

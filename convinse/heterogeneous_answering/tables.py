@@ -21,7 +21,7 @@ from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, day_of, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order
 from ..records.units import CURRENCY
-from ..records.written_values import UNKNOWN, find_literals
+from ..records.written_values import UNKNOWN, day_in, find_literals
 from .question import Question
 
 _BRACKETED = re.compile(r"\([^()]*\)")
@@ -102,9 +102,13 @@ class Column:
         return None if self.order is None else self.order.amounts[row]
 
     def day(self, row: int) -> tuple[int, int, int] | None:
-        """Return the year, month and day of a date in a row; None without one."""
-        amount = self.amount(row)
-        return None if amount is None or self.order is None or not self.order.are_days else day_of(amount)
+        """Return the year, month and day of a date in a row, of a month the day 0; None without one."""
+        amount, cell = self.amount(row), self.cells[row]
+        if amount is None or cell is None or self.order is None or not self.order.are_days:
+            return None
+        year, month, day = day_of(amount)
+        written = day_in(cell["text"])
+        return year, month, day if written is None or written.entity["label"][:1].isdigit() else 0
 
     @property
     def is_dated(self) -> bool:

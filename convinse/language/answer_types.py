@@ -47,6 +47,7 @@ class AnswerTypes:
     polite: re.Pattern[str]
     question_words: WordSet
     measuring: WordSet
+    amount_verbs: WordSet
     relating: WordSet
     which_is: re.Pattern[str]
     more_than_a_year: WordSet
@@ -116,6 +117,8 @@ class AnswerTypes:
             if token in ("what", "which") and following:
                 if following[0] == "about":
                     continue
+                if following[0] in self.existential and not self.amount_verbs.isdisjoint(low[place + 2 :]):
+                    return AnswerType("number")  # "what does a wash cost"
                 owned = following[0] == "of" and self.words.common.issuperset(following)  # "which of his films"
                 start = place + (3 if owned else 1)
                 named = self._noun_type(low[start:], tokens[start:])

@@ -73,6 +73,7 @@ class OperationWords:
     summing: re.Pattern[str]
     adding: WordSet
     missing: re.Pattern[str]
+    jointly: re.Pattern[str]
     verbs: re.Pattern[str]
     agents: WordSet
     between: re.Pattern[str]

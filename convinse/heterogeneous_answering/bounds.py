@@ -1,0 +1,114 @@
+"""Bounds of a question for amounts: numbers ("above 50 euros"), or another column ("below the minimum stock")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..language.text import fold
+from ..records.ranked_rows import value_of
+from ..records.units import CURRENCY, IN_BASE
+from .question import Question
+from .tables import Column, Table
+
+_LIMIT_WORDS = 4  # behind "below" that may name a column
+_AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
+
+
+def with_measures(words: frozenset[str], question: Question) -> frozenset[str]:
+    """Return keywords with the names of the measures that they ask for: "long" asks for the length, "costs" for the price."""
+    return words.union(*map(question.language.literals.names_of, words))
+
+
+def bound_words(question: Question) -> list[str]:
+    """Return the bounds of a question, in its words: "more than 2 km"."""
+    return [bound.words for bound in bounds_of(question)]
+
+
+class Bound(NamedTuple):
+    """A number that a question compares amounts with."""
+
+    words: str  # of the question: "more than 2 km"
+    number: float  # in the unit that values are compared in
+    written: float  # in its own unit
+    unit: str
+    is_above: bool
+    is_inclusive: bool
+
+    def admits(self, row: int, column: Column) -> bool:
+        """Return True if the amount in a row of a column is within the bound."""
+        amount, number = column.amount(row), self.number
+        if amount is None:
+            return False
+        if self.unit and not (column.order and column.order.unit):  # "2 km" of "Length in m", of "Length"
+            units = (IN_BASE.get(word, ("", 1.0)) for word in fold(column.header).split())
+            number = next((self.number / size for base, size in units if base == self.unit), self.written)
+        return (amount > number if self.is_above else amount < number) or (self.is_inclusive and amount == number)
+
+
+def bounds_of(question: Question) -> Iterator[Bound]:
+    """Yield the bounds of a question, in its order."""
+    operations, inclusive = question.language.operations, question.language.literals.inclusive
+    between = operations.within.search(question.in_full)
+    if between and question.language.times.time(question.in_full) is None:  # "between 30 and 50 euros"
+        for number, is_above in ((between["lower"], True), (between["upper"], False)):
+            value, written = value_of(f"{number}{between['unit'] or ''}"), value_of(number)
+            if value and written:
+                yield Bound(between[0].strip(), value.amount, written.amount, value.unit, is_above, True)
+    denial = question.language.yes_no.denial.search
+    for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
+        for match in pattern.finditer(question.in_full):
+            amount = _AMOUNT.match(question.in_full, match.end())
+            written = amount and value_of(amount["number"].rstrip(".,"))
+            if amount and written:
+                value = value_of(amount[0].strip()) or written
+                words = question.in_full[match.start() : amount.end()]
+                is_inclusive = match[0].strip().lower() in inclusive
+                if denial(question.in_full[: match.start()]):  # "not more than", "does not have more than"
+                    is_above, is_inclusive = not is_above, not is_inclusive
+                yield Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
+
+
+def measure_of(question: Question, table: Table, bound: Bound, words: frozenset[str]) -> Column | None:
+    """Return the column that a bound is of: the one that the question names, that of its unit or currency, or the only one."""
+    keywords = question.language.properties.keywords(bound.words)
+    compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
+    named = table.measures(with_measures(words | keywords | compared, question))
+    alike = [column for column in table.amounts if bound.unit and column.order and column.order.unit == bound.unit]
+    if any(sign in bound.words for sign in CURRENCY):
+        alike = [column for column in table.amounts if column.has_currency]
+    return next((columns[0] for columns in (named, alike, table.amounts) if len(columns) == 1), None)
+
+
+class Limit(NamedTuple):
+    """A column of amounts (`limit`) that those of another (`measure`) are compared with, by some words: "below the minimum stock"."""
+
+    measure: Column
+    limit: Column
+    is_above: bool
+    words: frozenset[str]
+
+
+def limiting_column(question: Question, table: Table) -> Limit | None:
+    """Return the column whose amounts bound those of another one of the table; None if a question names no two such columns."""
+    operations, keywords, text = question.language.operations, question.language.properties.keywords, question.in_full
+    for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
+        match = pattern.search(text)
+        if match is None or _AMOUNT.match(text, match.end()):
+            continue
+        behind = keywords(" ".join(text[match.end() :].split()[:_LIMIT_WORDS]))
+        limits = table.measures(behind)
+        if len(limits) != 1:
+            continue
+        others = [column for column in table.amounts if column is not limits[0]]
+        asking, place = keywords(text[: match.start()]), table.columns.index(limits[0])
+        named = (
+            [column for column in others if column.keywords & asking]
+            or [column for column in others if column.keywords & limits[0].keywords]
+            or [column for column in others if column in table.columns[place - 1 : place]]  # "Stock", "Minimum"
+        )
+        if len(named) == 1:
+            used = keywords(match[0]) | limits[0].keywords | named[0].keywords
+            return Limit(named[0], limits[0], is_above, used)
+    return None
