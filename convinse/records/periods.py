@@ -125,9 +125,9 @@ class TimedPart(NamedTuple):
 def period_of_fact(fact: Fact) -> Period | None:
     """Return the period of a fact, by its start time, end time and point in time; None without these."""
     dates: dict[str, list[Period]] = defaultdict(list)
-    for qualifier in fact.qualifiers:
-        if qualifier.predicate["id"] in (START_TIME, END_TIME, POINT_IN_TIME) and is_date(qualifier.value["id"]):
-            dates[qualifier.predicate["id"]].append(Period.of_date(qualifier.value))
+    for predicate, value in fact.qualifiers:
+        if predicate["id"] in (START_TIME, END_TIME, POINT_IN_TIME) and is_date(value["id"]):
+            dates[predicate["id"]].append(Period.of_date(value))
     starts, ends, points = dates[START_TIME], dates[END_TIME], dates[POINT_IN_TIME]
     if starts or ends:
         first = min((period.first for period in starts), default=_EARLIEST)
