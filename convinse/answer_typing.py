@@ -10,13 +10,12 @@ import numpy as np
 
 from .encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses, typed_text
 from .encoder.question_readers import AnswerTypeReader
-from .knowledge_base.items import Items
+from .knowledge_base.items import INSTANCE_OF, SUBCLASS_OF, Items
 from .language.answer_types import AnswerType, AnswerTypes
 from .records.literals import is_item
 from .records.written_values import kind_of_value
 from .support.recently_used import RecentlyUsed
 
-_INSTANCE_OF, _SUBCLASS_OF = 31, 279
 _ABOVE = 3  # steps to a class that the model knows
 _UNKNOWN = 0.3  # fit of an item of which no class is known
 _KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", TEXT: "any", OTHER: "any"}
@@ -42,7 +41,7 @@ class ClassesOfEntities:
 
     def _places(self, entity_id: str) -> tuple[int, ...]:
         if is_item(entity_id):
-            kinds = self._kb.objects(entity_id, _INSTANCE_OF)
+            kinds = self._kb.objects(entity_id, INSTANCE_OF)
             names = {root for name in kinds for root in self._roots(name)}
         elif kind := kind_of_value(entity_id):
             names = {DATE if kind == "date" else NUMBER}
@@ -57,7 +56,7 @@ class ClassesOfEntities:
             roots = {self.classes.joined[name] for name in level if name in self.classes.joined}
             if roots:
                 return roots
-            above = (higher for name in level for higher in self._kb.objects(name, _SUBCLASS_OF))
+            above = (higher for name in level for higher in self._kb.objects(name, SUBCLASS_OF))
             level = [higher for higher in dict.fromkeys(above) if higher not in seen]
             seen.update(level)
         return {OTHER}

@@ -14,13 +14,12 @@ import re
 import secrets
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from .config import Config
 from .experiment import Batch, BatchRunner, FinishedBatch
 from .support.errors import ConfigError, ConvinseError, DataError, NetworkError, missing_extra
 
@@ -89,7 +88,9 @@ class RayWorkers:
         self._resources = {"num_cpus": 0 if has_gpu else 1, "num_gpus": 1 if has_gpu else 0}
         self.size = max(1, min(places, most or places))
 
-    def run(self, config: Config, made_from: Mapping[str, str], batches: Sequence[Batch]) -> Iterator[FinishedBatch]:
+    def run(
+        self, make: Callable[[], BatchRunner], made_from: Mapping[str, str], batches: Sequence[Batch]
+    ) -> Iterator[FinishedBatch]:
         """Run batches of conversations; yields them in their order, each as soon as those before it are finished.
 
         Raises `DataError` if a node has other data, models or code than this machine, and what `Pipeline.run` raises.
@@ -98,7 +99,7 @@ class RayWorkers:
 
         class BatchActor(_BatchActor):  # with its arguments: as objects of their own they may be lost before a restart
             def __init__(self) -> None:
-                super().__init__(config, made_from)
+                super().__init__(make, made_from)
 
         context = ray.data.DataContext.get_current().copy()
         context.execution_options.preserve_order = True
@@ -133,10 +134,10 @@ class _BatchActor:
     Errors that a user can act on are results, since Ray wraps what is raised into a traceback of its own.
     """
 
-    def __init__(self, config: Config, made_from: Mapping[str, str]) -> None:
+    def __init__(self, make: Callable[[], BatchRunner], made_from: Mapping[str, str]) -> None:
         self._refusal: ConvinseError | None = None
         try:
-            self._runner = BatchRunner(config)
+            self._runner = make()
             origins = self._runner.origins()
         except ConvinseError as error:
             self._refusal = error

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -48,16 +49,7 @@ class Outcome(NamedTuple):
     measured: str
 
 
-class Batch(NamedTuple):
-    """Conversations that are run together; the other fields are arguments of `Pipeline.run`."""
-
-    conversations: Sequence[Conversation]
-    sources: Sequence[str]
-    use_gold_answers: bool
-    done_by: Literal["qu", "ers"] | None
-    until: StageName
-
-
+Batch = Sequence[Conversation]  # conversations that are run together
 # the finished conversations of a batch, and its seconds by stage
 FinishedBatch = tuple[list[FinishedConversation], dict[str, float]]
 
@@ -69,8 +61,10 @@ class Workers(Protocol):
     def size(self) -> int:
         """The number of batches that run at the same time."""
 
-    def run(self, config: Config, made_from: Mapping[str, str], batches: Sequence[Batch]) -> Iterable[FinishedBatch]:
-        """Yield the finished batches in their order. `made_from`: the `origins` that a worker's pipeline must have."""
+    def run(
+        self, make: Callable[[], BatchRunner], made_from: Mapping[str, str], batches: Sequence[Batch]
+    ) -> Iterable[FinishedBatch]:
+        """Yield the finished batches in their order. `made_from`: the `origins` that the runners must have which `make` makes."""
 
 
 class BatchRunner:
@@ -78,11 +72,23 @@ class BatchRunner:
 
     Args:
         config: the configuration of the pipeline.
+        sources, use_gold_answers, done_by, until: arguments of `Pipeline.run`.
         resources: files and models that other pipelines share; by default the pipeline has its own.
     """
 
-    def __init__(self, config: Config, resources: Resources | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        sources: Sequence[str],
+        use_gold_answers: bool,
+        done_by: Literal["qu", "ers"] | None,
+        until: StageName,
+        resources: Resources | None = None,
+    ) -> None:
         self.pipeline = Pipeline(config, resources=resources)
+        self._run = partial(
+            self.pipeline.run, sources=sources, use_gold_answers=use_gold_answers, done_by=done_by, until=until
+        )
 
     def origins(self) -> dict[str, str]:
         """Return an id of each input of the results; see `identity.origins`."""
@@ -93,8 +99,7 @@ class BatchRunner:
         """Run a batch; see `Pipeline.run`. Raises `DataError`, too, if a module added a value that JSON cannot hold."""
         pipeline = self.pipeline
         old_seconds = dict(pipeline.seconds)
-        conversations, sources, use_gold_answers, done_by, until = batch
-        done = pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
+        done = self._run(batch)
         seconds = {stage: total - old_seconds[stage] for stage, total in pipeline.seconds.items()}
         return [*map(FinishedConversation.of, done)], seconds
 
@@ -140,17 +145,25 @@ def run_experiment(
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):
         raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
-    source = _run_input(config, sources, part, until, stage_file)
-    conversations, done_by = source.conversations[:limit], source.done_by
+    done_by: Literal["qu", "ers"] | None = None
+    if stage_file is not None:
+        name, path, subset = str(stage_file), stage_file, None
+        done_by, conversations = _of_stages(stage_file, config, sources, until)
+    else:
+        path, subset = _file_of(config, part)
+        name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
+        conversations = read_part(config, part)
+    conversations = conversations[:limit]
     stages = [] if until == "ha" and done_by is None else [done_by, until]
-    part_id = fingerprint(source.subset, list(sources), use_gold_answers, *stages)
+    part_id = fingerprint(subset, list(sources), use_gold_answers, *stages)
     subfolder = "_".join(sources) + ("" if part == "test" else f"-{part}")
     folder = Path(config.output_path) / config.name / subfolder / ("" if until == "ha" else until)
     with ExitStack() as opened:
-        runner = BatchRunner(config, resources)
+        make_runner = partial(BatchRunner, config, sources, use_gold_answers, done_by, until)
+        runner = make_runner(resources=resources)
         opened.callback(runner.close)
         made_from = runner.origins()
-        content = {"conversations": sha256(source.path), "part and history": part_id} | made_from
+        content = {"conversations": sha256(path), "part and history": part_id} | made_from
         output = opened.enter_context(RunFolder(folder, content, restart, to_dict(config)))
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
@@ -160,13 +173,12 @@ def run_experiment(
         size = runner.pipeline.conversations_at_once
         if workers is not None:  # the size of a batch does not change the answers
             size = max(1, min(size, len(waiting) // (_BATCHES_PER_WORKER * workers.size)))
-        groups = (waiting[first : first + size] for first in range(0, len(waiting), size))
-        batches = [Batch(group, sources, use_gold_answers, done_by, until) for group in groups]
+        batches = [waiting[first : first + size] for first in range(0, len(waiting), size)]
         questions = sum(len(conversation["questions"]) for conversation in waiting)
         advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
         before = output.seconds()  # a resumed run adds to the seconds of the run before
         seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
-        done = workers.run(config, made_from, batches) if workers and batches else map(runner, batches)
+        done = workers.run(make_runner, made_from, batches) if workers and batches else map(runner, batches)
         for conversations_done, batch_seconds in done:
             for conversation in conversations_done:
                 output.add(conversation)
@@ -182,34 +194,23 @@ def run_experiment(
         metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     answers = "gold" if use_gold_answers else "predicted"
-    measured = f"{metrics['num_questions']} questions of {source.name}, with {answers} answers of earlier turns"
+    measured = f"{metrics['num_questions']} questions of {name}, with {answers} answers of earlier turns"
     return Outcome(tuple(sources), folder, metrics, measured)
 
 
-class _RunInput(NamedTuple):
-    """The conversations to run, the name and file they come from, the subset of the file, and the last stage that is done."""
+def _of_stages(
+    stage_file: Path, config: Config, sources: Sequence[str], until: StageName
+) -> tuple[Literal["qu", "ers"], list[Conversation]]:
+    done_by, conversations = read_stage_file(stage_file, sources, config.evs_max_evidences)
+    if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
+        raise ConfigError(f"{stage_file}: has the results of {done_by} already; nothing is left to do until {until}")
+    return done_by, conversations
 
-    name: str
-    path: Path
-    subset: str | None
-    conversations: list[Conversation]
-    done_by: Literal["qu", "ers"] | None = None
 
-
-def _run_input(
-    config: Config, sources: Sequence[str], part: str, until: StageName, stage_file: Path | None
-) -> _RunInput:
-    if stage_file is not None:
-        done_by, conversations = read_stage_file(stage_file, sources, config.evs_max_evidences)
-        if STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
-            raise ConfigError(
-                f"{stage_file}: has the results of {done_by} already; nothing is left to do until {until}"
-            )
-        return _RunInput(str(stage_file), stage_file, None, conversations, done_by)
+def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
+    # the file of a part, and the value of `part` in its conversations if the file has several parts
     data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
-    path = config.input_path(data)
-    name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
-    return _RunInput(name, path, subset, read_part(config, part))
+    return config.input_path(data), subset
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:

@@ -34,7 +34,7 @@ from .knowledge_base.lifetimes import Lifetimes
 from .knowledge_base.linking import EntityLinker
 from .knowledge_base.live import Articles, LiveSource
 from .knowledge_base.search_space import SearchSpace
-from .knowledge_base.wikidata_client import LiveAddresses, WikidataClient
+from .knowledge_base.wikidata_client import WikidataClient
 from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .language_models.chat_model import ChatModel
@@ -66,18 +66,15 @@ class Resources:
     Args:
         config: names everything.
         kb: a knowledge base to use instead of the configured one; its owner closes it.
-        cache: an evidence cache to use instead of the configured one.
         models: shared with other resources; the same thread computes with them.
     """
 
-    def __init__(
-        self, config: Config, *, kb: Items | None = None, cache: Cache | None = None, models: ModelPool | None = None
-    ) -> None:
+    def __init__(self, config: Config, *, kb: Items | None = None, models: ModelPool | None = None) -> None:
         self.config = config
         self.models = models or ModelPool()
         self._lock = threading.RLock()
         self._open: dict[Any, Any] = {}
-        self._kb, self._cache = kb, cache
+        self._kb = kb
 
     @property
     def language(self) -> Language:
@@ -110,8 +107,10 @@ class Resources:
 
     def _open_live(self) -> LiveSource:
         config = self.config
-        addresses = LiveAddresses(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
-        client, at_hand = WikidataClient(addresses, config.ers_user_agent), KnowledgeBase(resolve(SNAPSHOT + "kb"))
+        client = WikidataClient(
+            config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql, config.ers_user_agent
+        )
+        at_hand = KnowledgeBase(resolve(SNAPSHOT + "kb"))
         limits = {"max_age": config.live_max_age, "seconds": config.live_deadline}
         return LiveSource(client, self.cache, at_hand, self.language, **limits, pages=config.ers_on_the_fly)
 
@@ -209,8 +208,6 @@ class Resources:
     @property
     def cache(self) -> Cache:
         """The cache; without `ers_use_cache` one that keeps nothing."""
-        if self._cache is not None:
-            return self._cache
         return self._opened(
             "cache", lambda: Cache(cache_path(self.config), self.config.ers_cache_size, self.config.ers_cache_eviction)
         )
@@ -369,7 +366,7 @@ class Resources:
 
     def close_caches(self) -> None:
         """Close the caches, whose entries are on disk already, and connections to a server of facts; their next use opens them again."""
-        for thing in (self._cache, *self._open.values()):
+        for thing in self._open.values():
             if isinstance(thing, Cache | FactSource):
                 thing.close()
 

@@ -37,5 +37,6 @@ def test_a_natural_part_that_is_not_there_is_an_error(config):
 
 @pytest.mark.parametrize(("part", "name"), [("dev", "dev"), ("natural-dev", "natural"), ("natural-fresh", "natural")])
 def test_a_missing_file_is_named_with_its_keys(config, part, name):
-    words = [f"{name}.json: no such file", f"check {name}_input_path and benchmark_path"]
+    keys = "dev_input_path and benchmark_path" if part == "dev" else "benchmark_path"
+    words = [f"{name}.json: no such file", f"check {keys}"]
     refused(DataError, lambda: read_part(config, part), *words)

@@ -107,10 +107,10 @@ def _train_reader(options: argparse.Namespace) -> int:
         load_settings(ReaderTraining, options.config, **options_set(**changes)), options.quiet
     )
     rows: list[list[str] | None] = []
-    for row in table:
-        if row.title.startswith("mean"):
+    for title, scores in table:
+        if title.startswith("mean"):
             rows.append(None)
-        rows.append([row.title, shown(row.base), shown(row.large), shown(row.model)])
+        rows.append([title, *map(shown, scores)])
     columns = ("(I) in-domain, (O) out-of-domain", "BERT-Base", "BERT-Large", "this model")
     print_rows("EM / F1 on the dev sets", columns, rows)
     print(f"{folder}: model, card (README.md), training.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +14,7 @@ from .output import say_next
 from .tables import print_pairs
 
 if TYPE_CHECKING:
-    from ..wikipedia.build import BuiltDump
-    from ..wikipedia.changes import Changed
+    from ..wikipedia.build import Changed
 
 
 def add(commands: Commands) -> None:
@@ -54,8 +54,9 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
 
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
     embedding = None if options.vectors is None else embedding_of(options.vectors)
+    start = time.monotonic()
     built = build(Path(options.pages), output, titles, embedding=embedding, quiet=options.quiet)
-    _print_dump(output, _skipped(built), built.seconds)
+    _print_dump(output, _skipped(built), time.monotonic() - start)
     return 0
 
 
@@ -89,9 +90,10 @@ def _wikipedia_import(options: argparse.Namespace) -> int:
     from ..wikipedia.pickle_import import import_pickle
 
     output = Path(options.output)
+    start = time.monotonic()
     done = import_pickle(Path(options.file), output, quiet=options.quiet)
-    counts = {"skipped items without evidences": done.empty, "skipped bad evidences": done.bad}
-    _print_dump(output, counts, done.seconds)
+    counts = {"skipped items without evidences": done.skipped, "skipped bad evidences": done.bad}
+    _print_dump(output, counts, time.monotonic() - start)
     return 0
 
 
@@ -102,7 +104,7 @@ def _wikipedia_info(options: argparse.Namespace) -> int:
     return 0
 
 
-def _skipped(done: BuiltDump | Changed) -> dict[str, int]:
+def _skipped(done: Changed) -> dict[str, int]:
     return {
         "skipped pages without an item": done.skipped,
         "skipped bad lines": done.bad,

@@ -11,7 +11,7 @@ from ..records.evidence import parse_sources
 from ..support.checksums import users_cache
 from ..support.errors import DataError
 from .places import LIVE, SNAPSHOT, resolve
-from .server_settings import EvsServer, HaLlm, QuLlm
+from .server_settings import EvsServer, HaLlm, LanguageModelSettings
 from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuSr
 from .training_settings import EvsTraining, HaTraining, QuTraining
 from .value_types import (
@@ -23,6 +23,7 @@ from .value_types import (
     FolderName,
     FolderPath,
     Gigabytes,
+    InputPath,
     MostCharacters,
     NotNegative,
     Positive,
@@ -36,12 +37,6 @@ from .value_types import (
 )
 
 _CACHE = "cache/"
-# keys of files and folders that are read: what lies beside the configuration that names it is meant; `base` is of stages
-PATHS = frozenset(
-    "benchmark_path train_input_path dev_input_path test_input_path natural_input_path natural_third_input_path kb_path "
-    "ers_wikipedia_dump ers_documents ers_passage_index path_to_stopwords qu_model qu_rewriter evs_model evs_bi_encoder ha_model "
-    "ha_heads ha_ranker base".split()
-)
 
 
 class Config(Settings, frozen=True, kw_only=True):
@@ -57,8 +52,6 @@ class Config(Settings, frozen=True, kw_only=True):
     benchmark: the data set's name, which chooses how its files are read;
     benchmark_path: the folder of its files;
     train_input_path, dev_input_path, test_input_path: the file of the part, below `benchmark_path` or a path of its own;
-    natural_input_path (0.2): the file of the natural questions, as the other parts;
-    natural_third_input_path (0.2): the file of `natural-third`, as the other parts;
     source_combinations: what `--all-sources` runs; eleven, as in CONVINSE;
     qu: the module that understands questions: a registered name, or `package.module:Class`;
     qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name;
@@ -121,20 +114,18 @@ class Config(Settings, frozen=True, kw_only=True):
 
     name: FolderName = "convinse"
     qu: str = "slots"
-    qu_model: str | None = None
-    qu_rewriter: str | None = None
+    qu_model: InputPath | None = None
+    qu_rewriter: InputPath | None = None
     qu_sr: QuSr = QuSr()
     qu_training: QuTraining = QuTraining()
-    qu_llm: QuLlm = QuLlm()
+    qu_llm: LanguageModelSettings = LanguageModelSettings()
     ers: str = "native"
     ha: str = "entity_voting"
     benchmark: str = "embedded"
-    benchmark_path: str = SNAPSHOT + "conversations"
-    train_input_path: str = "train.json"
-    dev_input_path: str = "dev.json"
-    test_input_path: str = "test.json"
-    natural_input_path: str = "natural.json"
-    natural_third_input_path: str = "natural_third.json"
+    benchmark_path: InputPath = SNAPSHOT + "conversations"
+    train_input_path: InputPath = "train.json"
+    dev_input_path: InputPath = "dev.json"
+    test_input_path: InputPath = "test.json"
     output_path: FolderPath = "results"
     source_combinations: Annotated[list[str | list[str]], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table",
@@ -147,7 +138,7 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_port: int | str = 443
     clocq_p: Positive = 1000
     clocq_params: ClocqParams = ClocqParams()
-    kb_path: str = SNAPSHOT + "kb"
+    kb_path: InputPath = SNAPSHOT + "kb"
     live_sparql: Address | None = None
     live_max_age: Days = 1.0
     live_deadline: Seconds = 10.0
@@ -155,9 +146,9 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_cache_path: FolderPath = _CACHE  # see `cache_path`
     ers_cache_size: Gigabytes = 50.0
     ers_cache_eviction: Literal["none", "least-recently-used"] = "none"
-    ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
-    ers_documents: str | None = None
-    ers_passage_index: str | None = None
+    ers_wikipedia_dump: InputPath | None = SNAPSHOT + "wikipedia.db"
+    ers_documents: InputPath | None = None
+    ers_passage_index: InputPath | None = None
     ers_on_the_fly: bool = False
     ers_wikipedia_api: Address = "https://en.wikipedia.org/w/api.php"
     ers_wikidata_api: Address = "https://www.wikidata.org/w/api.php"
@@ -171,20 +162,20 @@ class Config(Settings, frozen=True, kw_only=True):
     evr_require_entity: bool = False
     evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
     evs_max_evidences: Positive = 100
-    path_to_stopwords: str | None = None
-    evs_model: str | None = None
-    evs_bi_encoder: str | None = None
+    path_to_stopwords: InputPath | None = None
+    evs_model: InputPath | None = None
+    evs_bi_encoder: InputPath | None = None
     evs_cascade: EvsCascade = EvsCascade()
     evs_max_length: Window = 256
     evs_training: EvsTraining = EvsTraining()
     evs_server: EvsServer = EvsServer()
-    ha_model: str | None = None
-    ha_heads: str | None = None
+    ha_model: InputPath | None = None
+    ha_heads: InputPath | None = None
     ha_max_answers: Positive = 10
     ha_max_length: Window = 512
     ha_stride: Shared = 128
     ha_share_pass: bool = True
-    ha_ranker: str = SNAPSHOT + "answers"
+    ha_ranker: InputPath = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
     ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
@@ -220,9 +211,8 @@ class Config(Settings, frozen=True, kw_only=True):
 
         A default name is looked for below `benchmark_path` alone: a file that happens to lie here is not meant.
         """
-        key = f"{part}_input_path"
-        file: str = getattr(self, key)
-        is_default = file == Config.__struct_defaults__[Config.__struct_fields__.index(key)]
+        file: str = getattr(self, f"{part}_input_path", f"{part}.json")
+        is_default = file == f"{part}.json"
         if file.startswith(SNAPSHOT) or (not is_default and Path(file).is_file()):
             return resolve(file)
         return resolve(self.benchmark_path) / file
@@ -231,8 +221,11 @@ class Config(Settings, frozen=True, kw_only=True):
         """`input_path`. Raises `DataError` if the file is missing."""
         path = self.input_path(part)
         if not path.is_file():
+            key = f"{part}_input_path"
+            if key not in self.__struct_fields__:
+                raise DataError(f"{path}: no such file; check benchmark_path")
             raise DataError(
-                f"{path}: no such file; check {part}_input_path and benchmark_path (it is looked for beside the "
+                f"{path}: no such file; check {key} and benchmark_path (it is looked for beside the "
                 "configuration, in the working folder and below benchmark_path)"
             )
         return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -11,8 +12,10 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 
 from ..support.errors import ConfigError, nearest
-from .keys import PATHS, Config
+from .keys import Config
 from .places import LIVE, NO_KB, find_config
+from .training_settings import StageTraining
+from .value_types import InputPath
 from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -23,6 +26,12 @@ _DROPPED_KEYS = MappingProxyType(
         "ha_llm.calibration": "the probability of an answer is that of its tokens",
         "ha_llm.prices": "turns.jsonl counts the tokens of each turn (ha_tokens)",
         "qu_llm.prices": "turns.jsonl counts the tokens of each turn (qu_tokens)",
+        "qu_llm.json_schema": "a server that refuses the format is asked without it",
+        "ha_llm.json_schema": "a server that refuses the format is asked without it",
+        "ha_training.negative_windows": "a tenth of the windows without the answer is learned from",
+        "negative_windows": "a tenth of the windows without an answer is learned from",
+        "natural_input_path": "the file is natural.json below benchmark_path",
+        "natural_third_input_path": "the file is natural_third.json below benchmark_path",
     }
 )
 
@@ -85,12 +94,19 @@ def _with_base(path: Path, above: Sequence[Path] = ()) -> dict[str, Any]:
     return {**_with_base(file, below), **_placed(data, path.parent)}
 
 
+@cache
+def _input_keys() -> frozenset[str]:
+    # keys of files and folders that are read; `base` is of stages
+    hints = (hint for kind in (Config, StageTraining) for hint in get_type_hints(kind, include_extras=True).items())
+    return frozenset(name for name, hint in hints if InputPath in (hint, *get_args(hint)))
+
+
 def _placed(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     placed = dict(data)  # files that exist in the folder are named there
     for key, value in data.items():
         if isinstance(value, Mapping) and key != "custom":
             placed[key] = _placed(value, folder)
-        elif key in PATHS and isinstance(value, str) and value.isprintable() and value not in ("", NO_KB, LIVE):
+        elif key in _input_keys() and isinstance(value, str) and value.isprintable() and value not in ("", NO_KB, LIVE):
             path = folder / value
             if os.access(path, os.F_OK):
                 is_default_name = key.endswith("_input_path") and len(path.parts) == 1  # see `Config.input_path`

@@ -28,19 +28,13 @@ class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
     """A language model behind a server, and how it is asked.
 
     temperature: 0 is the likeliest text (null: what the server does); max_tokens: written at most (null: not said);
-    max_prompt_tokens: of a prompt at most, as they are estimated; json_schema: ask the server to keep the format (where it
-    refuses, the text is read strictly); extra: more fields of each request.
+    max_prompt_tokens: of a prompt at most, as they are estimated; extra: more fields of each request.
     """
 
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = 0.0
     max_tokens: Tokens | None = 512
     max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256, extra={"unit": "tokens"})] = 4000
-    json_schema: bool = True
     extra: dict[str, Any] = {}
-
-
-class QuLlm(LanguageModelSettings, frozen=True, kw_only=True):
-    """The language model of `qu: llm`; see `LanguageModelSettings`."""
 
 
 class HaLlm(LanguageModelSettings, frozen=True, kw_only=True):

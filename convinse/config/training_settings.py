@@ -6,6 +6,7 @@ from typing import Literal
 
 from .value_types import (
     Device,
+    InputPath,
     Minutes,
     NotNegative,
     Positive,
@@ -44,7 +45,7 @@ class StageTraining(FitSettings, frozen=True, kw_only=True):
     (default: `{output_path}/{name}/`, then `qu_model`, `evs_model` or `ha_model`).
     """
 
-    base: str | None = None
+    base: InputPath | None = None
     output: str | None = None
 
 
@@ -82,15 +83,13 @@ class HaTraining(StageTraining, frozen=True, kw_only=True):
     `ha: seq2seq` takes the settings of all trainings, and `batch_size`: turns of one step.
 
     trains (0.2): `reader`, or `ranking` (takes minutes, needs `output` only);
-    batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
-    negative_windows: share of the windows without the answer, of evidences that hold it further on, that are learned from.
+    batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch.
     """
 
     trains: Literal["reader", "ranking"] = "reader"
     batch_size: Positive = 16
     positives: Positive = 4
     negatives: NotNegative = 4
-    negative_windows: Share = 0.1
 
 
 class ReaderTraining(FitSettings, frozen=True, kw_only=True):
@@ -101,8 +100,8 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     (null: all); dev_questions: questions drawn from each dev set to choose the epoch by (null: all; the final figures
     are always of all); validations: of an epoch, each of which keeps the best weights and what a stopped run goes on
     from, and of which `patience` counts; batch_size: questions of one step; token_budget: most tokens computed at a time
-    (null: the device's default); max_length, stride: of a window, and shared by two of them; negative_windows: share of the windows
-    without an answer, of contexts that have one further on, that are learned from; device: what computes; seed: of drawing and order.
+    (null: the device's default); max_length, stride: of a window, and shared by two of them; device: what computes; seed: of drawing
+    and order.
     """
 
     base: str
@@ -118,7 +117,6 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     token_budget: Tokens | None = None
     max_length: Window = 512
     stride: Shared = 128
-    negative_windows: Share = 0.1
     device: Device = "auto"
     seed: NotNegative = 42
 
@@ -129,8 +127,8 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     base: the checkpoint to start from; output: the model folder to write; bi_encoder: train a bi-encoder; candidates: best
     passages by BM25 of a question, from which negatives come and which validation ranks; held_out: share of the questions
     that validate; loss: of a cross-encoder; batch_questions: groups (a relevant passage and its negatives) of a step;
-    positives: groups of a question in an epoch at most; negatives: of a group at most; max_length: most tokens of a
-    question with a passage (cross-encoder), or of either; device: what computes; seed: of drawing and order.
+    negatives: of a group at most; max_length: most tokens of a question with a passage (cross-encoder), or of either;
+    device: what computes; seed: of drawing and order.
     """
 
     base: str
@@ -140,7 +138,6 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     held_out: Share = 0.1
     loss: RankingLoss = "listwise"
     batch_questions: Positive = 8
-    positives: Positive = 2
     negatives: Positive = 7
     max_length: Tokens = 256
     device: Device = "auto"

@@ -26,6 +26,9 @@ Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+", extra={"form
 BaseUrl = Annotated[  # no name, no password in it
     str, msgspec.Meta(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$", extra={"form": "an address, http or https"})
 ]
+InputPath = Annotated[
+    str, msgspec.Meta(extra={"is_input": True})
+]  # what lies beside the configuration that names it is meant
 FolderPath = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x1f]+$", extra={"form": "a folder"})]
 FolderName = Annotated[
     str,

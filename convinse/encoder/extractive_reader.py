@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -103,11 +103,12 @@ class ExtractiveReader(ModelHead):
 
     def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
         spans: list[list[Span]] = []
-        for start, block in prepare_blocks(pairs, self._block):
-            texts = [text for _, text in pairs[start : start + len(block.offsets)]]
-            decoder = SpanDecoder(texts, block.offsets, self._max_tokens, self._max_spans)
-            for windows in chain(_cached_windows(block.cached), self._computed_windows(block)):
-                invalid = decoder.add(windows)
+        for start, (offsets, cached, windows) in prepare_blocks(pairs, self._block):
+            texts = [text for _, text in pairs[start : start + len(offsets)]]
+            decoder = SpanDecoder(texts, offsets, self._max_tokens, self._max_spans)
+            uncached = _without(cached, len(texts))
+            for logits in chain(_cached_windows(cached), self._computed_windows(windows, uncached)):
+                invalid = decoder.add(logits)
                 if invalid is not None:
                     raise self._not_a_number("score", texts[invalid])
             spans += decoder.spans()
@@ -116,9 +117,8 @@ class ExtractiveReader(ModelHead):
     def _block(self, pairs: Sequence[tuple[str, str]]) -> _Block:
         offsets = self.tokenizer.offsets([text for _, text in pairs])
         cached = self._cached_logits(pairs)
-        uncached = np.array([place for place in range(len(pairs)) if place not in cached], dtype=np.int64)
-        windows = self.tokenizer.windows([pairs[place] for place in uncached], self.settings.stride)
-        return _Block(offsets, cached, uncached, windows)
+        windows = self.tokenizer.windows([pairs[place] for place in _without(cached, len(pairs))], self.settings.stride)
+        return offsets, cached, windows
 
     def _cached_logits(self, pairs: Sequence[tuple[str, str]]) -> dict[int, np.ndarray]:
         # by place; the reranker may read longer pairs than fit into a window of the reader
@@ -128,10 +128,11 @@ class ExtractiveReader(ModelHead):
         cached, limit = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
         return {place: pair.logits for place, pair in cached if pair is not None and pair.tokens <= limit}
 
-    def _computed_windows(self, block: _Block) -> Iterator[WindowLogits]:
-        for batch, (logits,) in self.engine.run(block.windows.sequences, ["spans"]):
-            windows = window_logits(block.windows, batch, logits)
-            yield windows._replace(texts=block.uncached[windows.texts])
+    def _computed_windows(self, windows: Windows, texts: np.ndarray) -> Iterator[WindowLogits]:
+        # `texts` are the places of the windows' texts
+        for batch, (logits,) in self.engine.run(windows.sequences, ["spans"]):
+            computed = window_logits(windows, batch, logits)
+            yield computed._replace(texts=texts[computed.texts])
 
 
 def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
@@ -143,11 +144,13 @@ def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> 
     return [(spans[0].text, spans[0].no_answer) if spans else ("", 1.0) for spans in answers]
 
 
-class _Block(NamedTuple):
-    offsets: list[np.ndarray]  # of the texts' tokens
-    cached: dict[int, np.ndarray]  # span logits of pairs, by place
-    uncached: np.ndarray  # places of the other pairs
-    windows: Windows  # of the other pairs
+# of pairs: the offsets of the texts' tokens, the stored span logits by place, and windows of the other pairs
+_Block = tuple[list[np.ndarray], dict[int, np.ndarray], Windows]
+
+
+def _without(cached: dict[int, np.ndarray], number: int) -> np.ndarray:
+    # the places of the other pairs
+    return np.array([place for place in range(number) if place not in cached], dtype=np.int64)
 
 
 def _cached_windows(cached: dict[int, np.ndarray]) -> Iterator[WindowLogits]:

@@ -6,7 +6,7 @@ The states of padding are left out before the decoder reads them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.checkpoint import checkpoint as recomputed
@@ -26,11 +26,7 @@ _KINDS = ("bart", "t5")
 _TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
-class WrittenText(NamedTuple):
-    """A text that a model wrote, and its probability among all texts."""
-
-    text: str
-    probability: float
+WrittenText = tuple[str, float]  # a text that a model wrote, and its probability among all texts
 
 
 class FusionInDecoder:
@@ -82,7 +78,7 @@ class FusionInDecoder:
         for text, chance in zip(decoded, chances, strict=True):
             words = " ".join(text.split())
             summed[words] = summed.get(words, 0.0) + chance
-        return sorted((WrittenText(*pair) for pair in summed.items()), key=lambda text: (-text.probability, text.text))
+        return sorted(summed.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def _chances(self, written: torch.Tensor, states: torch.Tensor) -> list[float]:
         # [b] probabilities of the sequences of `written` [b, longest], without the search's weights of lengths

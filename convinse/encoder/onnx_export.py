@@ -50,7 +50,6 @@ _TEXTS = (
 class ExportReport:
     """The result of an export."""
 
-    folder: Path
     manifest: ExportedModel
     difference: float  # the greatest between the fp32 graph and PyTorch; of numbers above 1 their part
     correlation: float  # the least of an output of the int8 graph with PyTorch's
@@ -74,7 +73,7 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
         _write_checkpoint(checkpoint, str(model), task, temporary)
         report = write_graphs(temporary, task, str(model))
         manifests.seal(temporary, "model")
-    return replace(report, folder=folder)
+    return report
 
 
 def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
@@ -121,7 +120,7 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         (folder / GRAPHS["int8"]).unlink()
     if is_sealed:
         manifests.seal(folder, "model")
-    return ExportReport(folder, manifest, difference, correlation)
+    return ExportReport(manifest, difference, correlation)
 
 
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:

@@ -11,11 +11,11 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..config import Config, read_config
+from ..config import Backend, Config, Precision, read_config
 from ..support.errors import ConfigError, ModelError
 from ..support.manifest import recorded_sha256
 from .checkpoint import (
@@ -32,7 +32,7 @@ from .checkpoint import (
 from .engine import Engine, ModelBackend, Output
 from .exported import OUTPUT_OF, is_exported, read_exported
 from .onnx_backend import OnnxBackend
-from .settings import ModelChanges, ModelSettings, configured, gpu_for_torch
+from .settings import ModelSettings, configured, gpu_for_torch
 from .tokens import TextTokenizer
 
 if TYPE_CHECKING:
@@ -178,11 +178,17 @@ def _joint_name(model: str | Path) -> str | None:
     return folder_id(folder, HEADS) if model_config(folder).get("model_type") == JOINT else None
 
 
-class HeadOptions(ModelChanges, total=False):
-    """Keyword arguments of every `ModelHead`."""
+class HeadOptions(TypedDict, total=False):
+    """Keyword arguments of every `ModelHead`; all but the first two are single settings, see `ModelSettings`."""
 
     settings: ModelSettings | None
     models: ModelPool | None
+    backend: Backend
+    precision: Precision
+    token_budget: int | None
+    max_length: int
+    stride: int
+    key: str
 
 
 class ModelHead:
@@ -194,7 +200,7 @@ class ModelHead:
         device: where to compute, instead of the one of the settings.
         settings: how to compute; None: the defaults of the class, `usual`.
         models: the pool that shares a joint model; None loads one for this object alone.
-        changes: single settings (`precision`, `max_length`, `token_budget` ...) that override `settings`; see `ModelSettings`.
+        options: single settings (`precision`, `max_length`, `token_budget` ...) that override `settings`; see `ModelSettings`.
 
     Raises:
         ModelError: the model is missing or damaged, or lacks the head; later, a result is not a number.
@@ -209,14 +215,9 @@ class ModelHead:
     length_key = "evs_max_length"
 
     def __init__(
-        self,
-        model: str | Path | Checkpoint | Config,
-        device: str | None = None,
-        *,
-        settings: ModelSettings | None = None,
-        models: ModelPool | None = None,
-        **changes: Unpack[ModelChanges],
+        self, model: str | Path | Checkpoint | Config, device: str | None = None, **options: Unpack[HeadOptions]
     ) -> None:
+        settings, models = options.pop("settings", None), options.pop("models", None)
         if not isinstance(model, Checkpoint):
             name = model
             if not isinstance(name, (str, Path)) or str(name).endswith((".yml", ".yaml")):
@@ -226,7 +227,9 @@ class ModelHead:
                 if not name:
                     raise ConfigError(f"{self.key}: the configuration names no model; name one, such as snapshot:model")
             model = model_path(name)
-        self.settings = (settings or self.usual).changed(device, **changes)
+        settings = settings or self.usual
+        changes: Any = options  # single settings
+        self.settings = dataclasses.replace(settings, device=device or settings.device, **changes)
         if models is None or isinstance(model, Checkpoint):
             self._loaded = _loaded(model, self.task, self.settings)
         else:

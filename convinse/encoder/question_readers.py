@@ -82,7 +82,7 @@ class AnswerTypeReader(ModelHead):
             logits = self._computed(questions).astype(np.float64)
         else:
             logits = self._vectors.found_or_computed(questions, self._computed).astype(np.float64)
-        probabilities = _softmax(logits)
+        probabilities = softmax(logits)
         return probabilities if verb_first is None else self.classes.with_grammar(probabilities, verb_first)
 
     def _computed(self, questions: Sequence[str]) -> np.ndarray:
@@ -149,13 +149,14 @@ def _pointers(outputs: np.ndarray, first: int, tokens: np.ndarray, history: np.n
     # outputs [tokens, 4 * POINTER_SIZE] of `[CLS] question [SEP] history [SEP]`; the first tokens are the question's
     start_query, end_query, start_key, end_key = np.split(outputs, 4, axis=1)
     keys = np.r_[0, first : len(outputs) - 1]
-    starts = _softmax(start_query[:first] @ start_key[keys].T * SHARPNESS)
-    ends = _softmax(end_query[:first] @ end_key[keys].T * SHARPNESS)
+    starts = softmax(start_query[:first] @ start_key[keys].T * SHARPNESS)
+    ends = softmax(end_query[:first] @ end_key[keys].T * SHARPNESS)
     gaps = np.append(tokens[:, 0], len(question.rstrip(" ?.!")))
     return Pointers(gaps, history[: len(keys) - 1], starts[1:], ends[1:], np.stack([starts[0], ends[0]]))
 
 
-def _softmax(logits: np.ndarray) -> np.ndarray:
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Return the probabilities of [n, classes] logits."""
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     probabilities: np.ndarray = odds / odds.sum(axis=1, keepdims=True)
     return probabilities

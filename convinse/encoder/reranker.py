@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -94,16 +94,16 @@ class BertReranker(ModelHead):
         missing = [place for place, scored in enumerate(cached) if scored is None]
         pairs = [(queries[place], text) for place in missing for text in texts[place]]
         computed, start = self.predict(pairs, logits=True), 0
-        odds = [np.empty(0, np.float32) if scored is None else scored.odds for scored in cached]
+        odds = [np.empty(0, np.float32) if scored is None else scored[0] for scored in cached]
         for place in missing:
             rows, start = slice(start, start + len(texts[place])), start + len(texts[place])
             odds[place] = computed[rows]
             if cache is not None and len(texts[place]):
                 pair_spans = [None] * len(texts[place]) if spans is None else spans.get(identity, pairs[rows])
-                cache.put(queries[place], texts[place], PairScores(odds[place], list(pair_spans)))
+                cache.put(queries[place], texts[place], (odds[place], list(pair_spans)))
         if spans is not None:
             for query, candidates, scored in zip(queries, texts, cached, strict=True):
-                text_spans = () if scored is None else zip(candidates, scored.spans, strict=True)
+                text_spans = () if scored is None else zip(candidates, scored[1], strict=True)
                 spans_of = {(query, text): pair for text, pair in text_spans if pair is not None}
                 spans.put(identity, spans_of.keys(), spans_of.values())
         return odds
@@ -166,11 +166,8 @@ def _sigmoid(odds: np.ndarray) -> np.ndarray:
 # -- the cache of scores ------------------------------------------------------------------------------------------------
 
 
-class PairScores(NamedTuple):
-    """The scores of a query's texts."""
-
-    odds: np.ndarray  # [n] float32, log odds of relevance
-    spans: list[PairSpans | None]  # [n] span logits; None for a text that was cut, or without a joint model
+# of a query's texts: [n] float32 log odds of relevance, and span logits, None for a text that was cut or without a joint model
+PairScores = tuple[np.ndarray, list[PairSpans | None]]
 
 
 class _ScoreEntry(msgspec.Struct):
@@ -206,14 +203,15 @@ class ScoreCache:
             PairSpans(tokens, rows[end - size : end]) if tokens else None
             for tokens, size, end in zip(entry.tokens, entry.sizes, ends.tolist(), strict=True)
         ]
-        return PairScores(odds, spans)
+        return odds, spans
 
     def put(self, query: str, texts: Sequence[str], scored: PairScores) -> None:
         """Store the scores of texts for a query."""
-        logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in scored.spans]
+        odds, spans = scored
+        logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in spans]
         entry = _ScoreEntry(
-            scored.odds.astype("<f4").tobytes(),
-            [0 if pair is None else pair.tokens for pair in scored.spans],
+            odds.astype("<f4").tobytes(),
+            [0 if pair is None else pair.tokens for pair in spans],
             [len(part) for part in logits],
             np.concatenate(logits).tobytes() if logits else b"",
         )

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass
 
 from ..config import Backend, Config, Precision
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-
 # drivers of NVIDIA, of AMD, of NVIDIA below WSL
 _GPU_SIGNS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
-
-
-class ModelChanges(TypedDict, total=False):
-    """Settings of a single model, as keyword arguments; see `ModelSettings`."""
-
-    backend: Backend
-    precision: Precision
-    token_budget: int | None
-    max_length: int
-    stride: int
-    key: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +33,6 @@ class ModelSettings:
     max_length: int = 256
     stride: int = 128
     key: str = "model"
-
-    def changed(self, device: str | None, **changes: Unpack[ModelChanges]) -> ModelSettings:
-        """Return these settings with some others; a device of None stays as it is."""
-        return replace(self, device=device or self.device, **changes)
 
 
 def configured(config: Config, key: str, max_length: int = 256) -> ModelSettings:

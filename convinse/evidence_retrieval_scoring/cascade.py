@@ -11,9 +11,7 @@ from ..encoder.bi_encoder import KeptEmbeddings
 from ..records.evidence import Evidence, with_score
 from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
-from .scorer import PairRanker, Scorer
-
-_RRF_K = 60  # of the fusion's authors
+from .scorer import PairRanker, Scorer, reciprocal_ranks
 
 
 class _Fused(NamedTuple):
@@ -109,7 +107,7 @@ class Cascade(Scorer):
             if self.embeddings is not None:
                 rankings.append(_order(dense[number], texts))
                 limits.append(self._dense)
-            values = reciprocal_ranks(rankings)
+            values = reciprocal_ranks(rankings, len(candidates))
             chosen = np.full(len(candidates), self.reranker is None)  # without it the fusion is final
             for ranking, limit in zip(rankings, limits, strict=True):
                 chosen[ranking[:limit]] = True
@@ -123,11 +121,3 @@ class Cascade(Scorer):
 def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.ndarray:
     rounded = np.round(np.asarray(scores, dtype=np.float64), 6)
     return np.array(sorted(range(len(texts)), key=lambda place: (-rounded[place], texts[place], place)), dtype=np.int64)
-
-
-def reciprocal_ranks(rankings: Sequence[np.ndarray | Sequence[int]]) -> np.ndarray:
-    """Return the sums over the rankings of 1 / (60 + rank), [n]."""
-    values = np.zeros(len(rankings[0]), dtype=np.float64)
-    for ranking in rankings:
-        values[ranking] += 1 / (_RRF_K + 1 + np.arange(len(ranking)))
-    return values

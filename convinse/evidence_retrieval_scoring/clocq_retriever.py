@@ -31,20 +31,14 @@ class ClocqRetriever:
 
     Args:
         config: a configuration or its name; `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
-        wikipedia: the Wikipedia retriever to use instead of a new one.
         resources: knowledge base, dump, passages and cache; by default new.
     """
 
-    def __init__(
-        self,
-        config: Config | str | PathLike[str] = "config.yml",
-        wikipedia: WikipediaRetriever | None = None,
-        resources: Resources | None = None,
-    ) -> None:
+    def __init__(self, config: Config | str | PathLike[str] = "config.yml", resources: Resources | None = None) -> None:
         self.config = config = read_config(config)
         self.resources = resources or Resources(config)
         self.cache = self.resources.cache
-        self.wikipedia = wikipedia or WikipediaRetriever(config, resources=self.resources)
+        self.wikipedia = WikipediaRetriever(config, resources=self.resources)
 
     @property
     def kb(self) -> Items:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from ..records.evidence import Evidence
+
+_RRF_K = 60  # of the fusion's authors
+
+
+def reciprocal_ranks(rankings: Iterable[Sequence[int] | np.ndarray], number: int) -> np.ndarray:
+    """Return the reciprocal rank fusion of rankings of `number` things by their places: sums of 1 / (60 + rank), [number]."""
+    values = np.zeros(number, dtype=np.float64)
+    for ranking in rankings:
+        np.add.at(values, np.asarray(ranking, np.int64), 1 / (_RRF_K + 1 + np.arange(len(ranking))))
+    return values
 
 
 class Scorer(ABC):

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..wikipedia.pages import FoundEvidence, Pages
 from ..wikipedia.stored_pages import search_words
+from .scorer import reciprocal_ranks
 
 MOST = 20  # evidences by words, and as many by vectors
-_RRF_K = 60  # of the fusion's authors
 
 
 class EvidenceSearch:
@@ -38,8 +38,7 @@ class EvidenceSearch:
         lists = [self._pages.search(search_words(question), most)] if self._by_words else []
         if self._embed is not None:
             lists.append(self._pages.nearest(self._embed([question])[0], most))
-        scores: dict[FoundEvidence, float] = {}
-        for ranked in lists:
-            for rank, evidence in enumerate(ranked, 1):
-                scores[evidence] = scores.get(evidence, 0.0) + 1 / (_RRF_K + rank)
-        return sorted(scores, key=lambda evidence: (-scores[evidence], evidence))
+        place_of: dict[FoundEvidence, int] = {}
+        rankings = [[place_of.setdefault(evidence, len(place_of)) for evidence in ranked] for ranked in lists]
+        scores = reciprocal_ranks(rankings, len(place_of)).tolist()
+        return sorted(place_of, key=lambda evidence: (-scores[place_of[evidence]], evidence))

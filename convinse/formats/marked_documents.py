@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import msgspec
 
@@ -14,13 +13,6 @@ from .tokens import Token
 _BEGIN = re.compile(r"(?:\[(?:DOC|PAR)\]\s*)?(?P<title>\[TLE\])|\[DOC\]")  # HotpotQA has [PAR] before its titles
 _TITLE_END = re.compile(r"\[(?:SEP|PAR)\]")
 _DOCUMENTS = "documents"  # the key of each document's extras in MRQA files written here
-
-
-class _DocumentPart(NamedTuple):
-    document: int
-    part: str
-    start: int
-    end: int
 
 
 def several_documents(record: NeutralRecord) -> NeutralRecord:
@@ -50,7 +42,8 @@ def several_documents(record: NeutralRecord) -> NeutralRecord:
     return NeutralRecord(documents, questions, record.id, extras)
 
 
-def _pieces(text: str) -> Iterator[_DocumentPart]:
+def _pieces(text: str) -> Iterator[NeutralSpan]:
+    # the parts of the documents, with their places in the text
     begins = list(_BEGIN.finditer(text))
     if not begins or text[: begins[0].start()].strip():
         return  # text before the first mark: not a context of several documents
@@ -64,31 +57,30 @@ def _pieces(text: str) -> Iterator[_DocumentPart]:
         yield _stripped(number, "text", text, start, end)
 
 
-def _stripped(document: int, part: str, text: str, start: int, end: int) -> _DocumentPart:
+def _stripped(document: int, part: str, text: str, start: int, end: int) -> NeutralSpan:
     inside = text[start:end]
-    start += len(inside) - len(inside.lstrip())
-    return _DocumentPart(document, part, start, start + len(inside.strip()))
+    return NeutralSpan(start + len(inside) - len(inside.lstrip()), inside.strip(), document, part)
 
 
-def _part(piece: _DocumentPart, whole: NeutralPart) -> NeutralPart:
+def _part(piece: NeutralSpan, whole: NeutralPart) -> NeutralPart:
     tokens: list[Token] | None = None
     if whole.tokens is not None:
         tokens = [
             (token, offset - piece.start)
             for token, offset in whole.tokens
-            if piece.start <= offset and offset + len(token) <= piece.end
+            if piece.start <= offset and offset + len(token) <= piece.start + len(piece.text)
         ]
-    return NeutralPart(piece.part, whole.text[piece.start : piece.end], tokens)
+    return NeutralPart(piece.part, piece.text, tokens)
 
 
-def _moved(question: NeutralQuestion, pieces: list[_DocumentPart]) -> NeutralQuestion:
+def _moved(question: NeutralQuestion, pieces: list[NeutralSpan]) -> NeutralQuestion:
     answers = []
     for answer in question.answers:
         spans = [
             NeutralSpan(span.start - piece.start, span.text, piece.document, piece.part)
             for span in answer.spans
             for piece in pieces
-            if piece.start <= span.start and span.start + len(span.text) <= piece.end
+            if piece.start <= span.start and span.start + len(span.text) <= piece.start + len(piece.text)
         ]
         answers.append(msgspec.structs.replace(answer, spans=spans))
     return msgspec.structs.replace(question, answers=answers)

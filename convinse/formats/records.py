@@ -71,6 +71,11 @@ def merged(members: dict[str, Any], extras: Extras) -> dict[str, Any]:
     return members
 
 
+def without(members: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return the members beside those of some names."""
+    return {key: value for key, value in members.items() if key not in names}
+
+
 def first_of(members: dict[str, Any], names: Sequence[str]) -> Any:
     """Remove the first of `names` that has a value from `members` and return the value; a number becomes text."""
     name = next((name for name in names if members.get(name) is not None), None)

@@ -170,7 +170,7 @@ def _entries(question: Question, nouns: _CountedNouns, about: set[str]) -> Itera
             is_named = bool(asking) and nouns.nouns - of_property <= keywords(fact.object["label"])
             if is_recurring:  # "how many times did X win Y"
                 is_named = fact.object["id"] in about
-            is_past = any(qualifier.predicate["id"] == END_TIME for qualifier in fact.qualifiers)
+            is_past = any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
                 entry = _Entry(fact.object, place, asking)
                 key = fact.subject["id"], fact.predicate["id"]

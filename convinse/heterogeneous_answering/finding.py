@@ -93,9 +93,9 @@ def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator
         predicate = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
         yield EntityRole(place, "subject", fact.subject, (predicate,))
         yield EntityRole(place, "object", fact.object, (predicate,))
-        for qualifier in fact.qualifiers:
-            label = PropertyLabel(qualifier.predicate["label"], qualifier.predicate["id"])
-            yield EntityRole(place, "qualifier", qualifier.value, (label, predicate))
+        for qualifier, value in fact.qualifiers:
+            label = PropertyLabel(qualifier["label"], qualifier["id"])
+            yield EntityRole(place, "qualifier", value, (label, predicate))
         return
     kinds: dict[str, RoleKind] = {"table": "row", "info": "box"}
     kind = kinds.get(normalize_source(read.evidence["source"]), "text")

@@ -57,7 +57,7 @@ def _dated_values(question: Question) -> _Groups:
             if part.period is None or part.period.is_point:
                 continue
             if fact := read.fact:
-                dates = {qualifier.predicate["id"]: qualifier.value for qualifier in fact.qualifiers}
+                dates = {predicate["id"]: value for predicate, value in fact.qualifiers}
                 start, end = dates.get(START_TIME), dates.get(END_TIME)
                 values, label = [fact.object], PropertyLabel(fact.predicate["label"], fact.predicate["id"])
             else:

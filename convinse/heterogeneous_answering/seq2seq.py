@@ -72,15 +72,15 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
         candidates = []
         if question.expected.kind == "yesno":
             places = tuple(range(len(question.evidences)))
-            for text in written:
+            for text, probability in written:
                 for entity in (YES, NO):
-                    if text.text.strip().rstrip(".!").lower() == entity["label"].lower():
-                        candidates.append(AnswerCandidate(entity, text.probability, places, ("written",)))
+                    if text.strip().rstrip(".!").lower() == entity["label"].lower():
+                        candidates.append(AnswerCandidate(entity, probability, places, ("written",)))
         else:
             names = NamesInEvidences(question, range(len(question.evidences)))
-            for text in written:
-                if (named := names.named(text.text)) is not None:
-                    score = text.probability * named.likeness
+            for text, probability in written:
+                if (named := names.named(text)) is not None:
+                    score = probability * named.likeness
                     candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
         ranked = merged(candidates)
         note_abstention(turn, question, ranked, self.config.ha_abstain_below)

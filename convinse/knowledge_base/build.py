@@ -26,7 +26,7 @@ from ..support.files import append_array, replacing, write_array
 from ..support.full_text import LOCKS
 from ..support.manifest import has_kind, measure, write_manifest
 from ..support.progress import progress
-from .dump import BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
+from .dump import LANGUAGES, BadLineError, EntityDocument, LeftOut, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
     FORMAT,
@@ -51,7 +51,7 @@ _LITERAL_BYTES = 250  # of memory for a cached literal
 
 
 def build(
-    dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = ("en", "mul"), quiet: bool = True
+    dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = LANGUAGES, quiet: bool = True
 ) -> KnowledgeBaseManifest:
     """Build the index of a dump; an older index at `output` is replaced when the new index is complete.
 

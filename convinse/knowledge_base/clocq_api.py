@@ -19,6 +19,7 @@ from ..records.evidence import Entity
 from ..records.literals import date_entity, is_date
 from ..records.representation import QuestionEntity
 from ..support.errors import DataError
+from .items import INSTANCE_OF, OCCUPATION
 from .linking import EntityLinker
 from .relations import Embedding, RelationLinker
 from .search_space import SearchSpace, is_named
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 _ENGINES = 16  # search spaces in memory, one for each set of parameters
 _ID = re.compile(r"[QP][1-9][0-9]{0,17}")
-_INSTANCE_OF, _OCCUPATION = 31, 106  # the types of CLOCQ
 _MONTHS = 12
 _LONGEST_QUESTION = 10_000
 _MOST_FACTS = 1_000_000
@@ -169,7 +169,7 @@ class ClocqService:
         return self._kb.label(item) if _ID.fullmatch(item) else item  # a literal is its own label
 
     def _types(self, item: str) -> list[Entity]:
-        classes = [*self._kb.objects(item, _INSTANCE_OF), *self._kb.objects(item, _OCCUPATION)]
+        classes = [*self._kb.objects(item, INSTANCE_OF), *self._kb.objects(item, OCCUPATION)]
         return [self._kb.entity(item) for item in dict.fromkeys(classes)]
 
     def _type(self, item: str) -> Entity | None:

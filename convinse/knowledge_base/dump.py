@@ -25,6 +25,7 @@ _LARGEST = {"Q": LITERAL - 1, "P": PROPERTY_MASK}  # numbers that an index can h
 _LONGEST_NUMBER = 127  # characters of an amount, as Wikibase has it
 _AMOUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 _ONE = "1"  # the unit of amounts without one
+LANGUAGES = ("en", "mul")  # of labels, by default
 LeftOut = Counter[str]  # values by datatype, and entities without a label, that a dump has and an index does not
 
 
@@ -62,7 +63,7 @@ def line_faults(path: Path) -> Faults:
     return Faults(path, "lines", f"{remedy} {path}")
 
 
-def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[EntityDocument]:
+def read_dump(path: Path, languages: tuple[str, ...] = LANGUAGES) -> Iterator[EntityDocument]:
     """Yield the labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`).
 
     Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values. Bad lines are
@@ -176,7 +177,7 @@ class FetchedEntity(DumpedEntity):
         return self.missing not in (None, False)
 
 
-_ENTITY = msgspec.json.Decoder(DumpedEntity)
+_ENTITY, FETCHED_ENTITY = msgspec.json.Decoder(DumpedEntity), msgspec.json.Decoder(FetchedEntity)
 _ITEM, _TIME = msgspec.json.Decoder(_ItemValue), msgspec.json.Decoder(_TimeValue)
 _QUANTITY, _TEXT = msgspec.json.Decoder(_QuantityValue), msgspec.json.Decoder(_TextValue)
 _STRING = msgspec.json.Decoder(str)

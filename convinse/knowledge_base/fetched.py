@@ -13,14 +13,13 @@ from ..records.evidence import Entity, Origin
 from .build import ParsedBlock
 from .dump import EntityDocument
 from .index import KnowledgeBase
-from .items import Candidate, FactEntities
+from .items import INSTANCE_OF, OCCUPATION, Candidate, FactEntities
 from .names import NamesInMemory
 from .stored_facts import StoredFacts
 
 _MOST_FACTS = 500  # of an item, whose parts get labels
 _MOST_NAMESAKES = 1000
 _WELL_KNOWN = 50  # facts
-_CLASSES = (31, 106)  # instance of, occupation
 _ID = re.compile(r"[QP][1-9][0-9]*")
 
 
@@ -66,9 +65,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
         self._items, self._text_size = items[order], text_size[order]
         self._text_start = (np.cumsum(text_size, dtype="<u8") - text_size)[order]
         self._fact_count = np.array(block.fact_count, "<u4")[order]
-        literals = list(block.literals)
-        self._text, self._literals = _Pieces(block.texts), _Literals(literals)  # type: ignore[assignment]
-        self._literal_start = np.arange(len(literals) + 1)
+        self._texts, self._literal_texts = block.texts, list(block.literals)
         tokens = np.array(block.tokens, "<u4")
         fact_size = np.array(block.fact_size, "<u8")
         fact_start = (np.cumsum(fact_size) - fact_size)[order]
@@ -98,6 +95,13 @@ class FetchedKnowledgeBase(KnowledgeBase):
     def counts(self) -> dict[str, int]:
         """Return nothing: all of Wikidata is behind it."""
         return {}
+
+    def _stored_text(self, place: int) -> str:
+        start = int(self._text_start[place])
+        return self._texts[start : start + int(self._text_size[place])].decode()
+
+    def _stored_literal(self, number: int) -> str:
+        return self._literal_texts[number]
 
     def _place_of(self, number: int | None) -> int | None:
         return super()._place_of(number if number is None else self._merged.get(number, number))
@@ -148,7 +152,7 @@ class FetchedKnowledgeBase(KnowledgeBase):
 
     def classes(self, entity_id: str) -> list[str]:
         """Return the ids of an item's classes and occupations."""
-        return [f"Q{number}" for number in self._objects(int(entity_id[1:]), _CLASSES)]
+        return [f"Q{number}" for number in self._objects(int(entity_id[1:]), (INSTANCE_OF, OCCUPATION))]
 
     def origin(self, fact: Sequence[Entity]) -> Origin | None:
         """See the base class; None if its item was not fetched."""
@@ -157,22 +161,6 @@ class FetchedKnowledgeBase(KnowledgeBase):
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-class _Pieces:
-    def __init__(self, data: bytearray) -> None:
-        self._data = data
-
-    def read(self, start: int, size: int) -> bytes:
-        return bytes(self._data[start : start + size])
-
-
-class _Literals:  # read by number, as the `literal_start` above counts them
-    def __init__(self, literals: Sequence[str]) -> None:
-        self._literals = literals
-
-    def read(self, number: int, _: int) -> bytes:
-        return self._literals[number].encode()
 
 
 def _has_label(entity: Entity) -> bool:

@@ -14,7 +14,8 @@ from ..support.cache import Cache
 from ..support.errors import DataError
 from .build import build
 from .index import KnowledgeBase
-from .live import LANGUAGES, cached_entities
+from .items import INSTANCE_OF, SUBCLASS_OF
+from .live import cached_entities
 from .update import update
 
 
@@ -39,7 +40,7 @@ def grow(folder: Path, cache: Cache, wikidata: str, at_hand: KnowledgeBase, quie
         if is_update:
             update(folder, file, quiet=quiet)
         else:
-            build(file, folder, languages=LANGUAGES, quiet=quiet)
+            build(file, folder, quiet=quiet)
 
 
 def _labelled(
@@ -99,7 +100,7 @@ def _stub(name: str, at_hand: KnowledgeBase, named: set[str]) -> dict[str, Any]:
                           "datavalue": {"value": {"entity-type": "item", "id": item}, "type": "wikibase-entityid"}}, "rank": "normal"}
             for item in at_hand.objects(name, prop) if item in named
         ]
-        for prop in (31, 279) if f"P{prop}" in named
+        for prop in (INSTANCE_OF, SUBCLASS_OF) if f"P{prop}" in named
     }  # fmt: skip
     return {
         "id": name,

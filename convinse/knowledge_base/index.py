@@ -16,7 +16,7 @@ from ..support.errors import IndexFileError
 from ..support.files import PieceReader, open_consistently, state_of
 from ..support.full_text import FullText, open_same
 from ..support.manifest import MANIFEST, check_folder, map_array
-from .items import Candidate, FactEntities, Items, Text
+from .items import INSTANCE_OF, OCCUPATION, SUBCLASS_OF, Candidate, FactEntities, Items, Text
 from .layout import (
     ARRAYS,
     LITERAL,
@@ -36,7 +36,6 @@ from .stored_facts import StoredFacts
 _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
 _PROPERTY = re.compile(r"P[1-9][0-9]{0,6}")
 _MAX_ITEM = LITERAL - 1
-_INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
 _SUBCLASS_DEPTH, _FACTS_OF_CLASS = 2, 20  # levels of superclasses among types; facts searched for an instance
 _HUB_FACTS = 5_000  # an item with more facts is a hub: its neighbours are too many to look through
 
@@ -110,9 +109,15 @@ class KnowledgeBase(Items):
         place = int(self._items.searchsorted(self._items.dtype.type(number)))
         return place if place < len(self._items) and self._items[place] == number else None
 
+    def _stored_text(self, place: int) -> str:
+        return self._text.read(int(self._text_start[place]), int(self._text_size[place])).decode()
+
+    def _stored_literal(self, number: int) -> str:
+        start, end = self._literal_start[number : number + 2].tolist()
+        return self._literals.read(start, end - start).decode()
+
     def _text_at(self, place: int) -> Text:
-        data = self._text.read(int(self._text_start[place]), int(self._text_size[place]))
-        label, description, title, *aliases = data.decode().split(SEPARATOR)
+        label, description, title, *aliases = self._stored_text(place).split(SEPARATOR)
         return Text(label, description, title, tuple(aliases))
 
     def text(self, entity_id: str) -> Text:
@@ -195,16 +200,16 @@ class KnowledgeBase(Items):
 
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
         # labels of the classes and occupations of an item and of the classes above, in lower case, nearest first
-        level = self._objects(_number(entity_id), (_INSTANCE_OF, _OCCUPATION))
+        level = self._objects(_number(entity_id), (INSTANCE_OF, OCCUPATION))
         classes = dict.fromkeys(level)
         for _ in range(_SUBCLASS_DEPTH):
-            level = [above for number in level for above in self._objects(number, (_SUBCLASS_OF,))]
+            level = [above for number in level for above in self._objects(number, (SUBCLASS_OF,))]
             classes |= dict.fromkeys(level)
         return tuple(self.label(f"Q{number}").lower() for number in classes)
 
     def types_of(self, entity_id: str) -> list[Entity]:
         """Return the classes that an item is an instance of, the most frequent first."""
-        classes = dict.fromkeys(self.objects(entity_id, _INSTANCE_OF))
+        classes = dict.fromkeys(self.objects(entity_id, INSTANCE_OF))
         return [self.entity(item) for item in sorted(classes, key=lambda item: (-self.frequency(item), int(item[1:])))]
 
     def is_class(self, entity_id: str) -> bool:
@@ -213,10 +218,10 @@ class KnowledgeBase(Items):
         if place is None:
             return False
         number = int(entity_id[1:])
-        if self._objects(number, (_SUBCLASS_OF,)):
+        if self._objects(number, (SUBCLASS_OF,)):
             return True
         facts = self._stored_facts.as_other(place, _FACTS_OF_CLASS)
-        return any(tokens[1] & PROPERTY_MASK == _INSTANCE_OF and tokens[2] == number for tokens in facts)
+        return any(tokens[1] & PROPERTY_MASK == INSTANCE_OF and tokens[2] == number for tokens in facts)
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
@@ -257,8 +262,7 @@ class KnowledgeBase(Items):
         return fact
 
     def _literal(self, token: int) -> Entity:
-        start, end = self._literal_start[token - LITERAL : token - LITERAL + 2].tolist()
-        entity_id, *more = self._literals.read(start, end - start).decode().split(SEPARATOR)
+        entity_id, *more = self._stored_literal(token - LITERAL).split(SEPARATOR)
         label = (more[0] if more else "") or entity_id
         unit = f" {self.label(more[1])}" if len(more) > 1 else ""
         return {"id": entity_id, "label": f"{label}{unit}"}

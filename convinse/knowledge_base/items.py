@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..records.evidence import Entity, Origin
 
 FactEntities = list[Entity]
+INSTANCE_OF, SUBCLASS_OF, OCCUPATION = 31, 279, 106  # properties by their numbers
 
 
 class Candidate(NamedTuple):

@@ -24,7 +24,7 @@ from ..records.evidence import Origin
 from ..support.cache import Cache
 from ..support.errors import NetworkError, one_line
 from ..support.mediawiki import until
-from .dump import BadLineError, FetchedEntity, LeftOut, parse_line
+from .dump import LANGUAGES, BadLineError, FetchedEntity, LeftOut, parse_line
 from .fetched import FetchedDocuments, FetchedKnowledgeBase
 from .index import KnowledgeBase
 from .question_names import is_doubtful, longest, spans, written_names
@@ -33,7 +33,6 @@ from .wikidata_client import MANY, MOST_IDS, WikidataClient
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
-LANGUAGES = ("en", "mul")
 NEW_TOPIC, KNOWN_TOPIC = 6, 2  # requests of a turn at most: about a new topic, and about a known one
 _PAGE_REQUESTS = 2  # requests for an article and its links
 _DAY = 86_400  # seconds
@@ -228,7 +227,8 @@ class LiveSource(Articles):
     def _search(self, requests: _TurnRequests, kind: str, text: str, ask: Callable[[str, float], list[T]]) -> list[T]:
         # the results of a search, from memory, the cache or the server; an old answer counts if the server has none
         search = (kind, text)
-        key = ("live search", kind, *self._client.addresses, _VERSION, text)
+        client = self._client
+        key = ("live search", kind, client.wikidata, client.wikipedia, client.sparql, _VERSION, text)
         answer = self._answers.get(search) or self._cache.get(*key)
         if answer is None or not self._is_fresh(answer["date"]):
             items = requests.ask(f"{kind} {text}", partial(ask, text))
@@ -284,7 +284,7 @@ class LiveSource(Articles):
             self._documents.add(document, origin, entity.articles)
 
     def _key(self, name: str) -> tuple[str | int, ...]:
-        return "live entity", self._client.addresses.wikidata, _VERSION, name
+        return "live entity", self._client.wikidata, _VERSION, name
 
     def _is_fresh(self, date: str) -> bool:
         return 0 <= (_now() - datetime.fromisoformat(date)).total_seconds() < _DAY * self.max_age

@@ -26,17 +26,6 @@ _MAX_MISSPELT = 100  # characters of a misspelt name
 NameKind = Literal["name", "common", "part", "misspelt"]
 
 
-class _Span(NamedTuple):
-    start: int
-    end: int
-    scored: list[tuple[Candidate, float]]
-    kind: NameKind = "name"
-
-    @property
-    def places(self) -> range:
-        return range(self.start, self.end)
-
-
 class SpottedName(NamedTuple):
     """A name in a text, `text[start:end]`, and the items that it may name, each with a score of the match."""
 
@@ -45,6 +34,11 @@ class SpottedName(NamedTuple):
     surface: str
     scored: list[tuple[Candidate, float]]
     kind: NameKind = "name"
+
+
+def _spotted(text: str, tokens: Sequence[Word], scored: list[tuple[Candidate, float]], kind: NameKind) -> SpottedName:
+    start, end = tokens[0].start, tokens[-1].end
+    return SpottedName(start, end, text[start:end].rstrip("."), scored, kind)
 
 
 class NameSpotter:
@@ -66,9 +60,7 @@ class NameSpotter:
         words = keywords(text)
         spotted: list[SpottedName] = []
         for tokens in segments(text):
-            for span in self._spans(text, tokens):
-                first, stop = tokens[span.start].start, tokens[span.end - 1].end
-                name = SpottedName(first, stop, text[first:stop].rstrip("."), *span[2:])
+            for name in self._without_overlap(text, tokens):
                 if name.kind in ("common", "misspelt"):
                     best = max((candidate for candidate, _ in name.scored), key=lambda candidate: candidate.frequency)
                     properties = (self._property_keywords.get(prop, ()) for prop in self._kb.properties_of(best.id))
@@ -79,14 +71,15 @@ class NameSpotter:
         is_named = any(name.kind != "common" for name in spotted)
         return [name for name in spotted if not (is_named and name.kind == "common")]
 
-    def _spans(self, text: str, tokens: list[Word]) -> list[_Span]:
-        # without overlap: full names, parts and misspelt names, common words, in this order of preference
+    def _without_overlap(self, text: str, tokens: list[Word]) -> list[SpottedName]:
+        # full names, parts and misspelt names, common words, in this order of preference
         exact = list(self._exact(text, tokens))
-        spans = [span for span in exact if span.kind != "common"]
-        taken = {place for span in spans for place in span.places}
-        close = list(self._partial(text, tokens, taken, bool(spans)))
-        taken.update(place for span in close for place in span.places)
-        return spans + close + [span for span in exact if span.kind == "common" and taken.isdisjoint(span.places)]
+        names = [(places, name) for places, name in exact if name.kind != "common"]
+        taken = {place for places, _ in names for place in places}
+        close = list(self._partial(text, tokens, taken, bool(names)))
+        taken.update(place for places, _ in close for place in places)
+        common = [(places, name) for places, name in exact if name.kind == "common" and taken.isdisjoint(places)]
+        return [name for _, name in names + close + common]
 
     @cached_property
     def _property_keywords(self) -> dict[str, frozenset[str]]:
@@ -97,7 +90,8 @@ class NameSpotter:
             if name not in _CLASS_PROPERTIES
         }
 
-    def _exact(self, text: str, tokens: list[Word]) -> Iterator[_Span]:
+    def _exact(self, text: str, tokens: list[Word]) -> Iterator[tuple[range, SpottedName]]:
+        # with the places of their tokens
         is_cased = self._rules.is_cased(tokens)
         start = 0
         while start < len(tokens):
@@ -121,7 +115,7 @@ class NameSpotter:
                         with_word = self._close.with_word(form, tokens[start].capital)
                         ids = {candidate.id for candidate in candidates}
                         scored += [(c, 0.8) for c in with_word if c.id not in ids and self._close.is_surname(form, c)]
-                    yield _Span(start, end, scored, kind)
+                    yield range(start, end), _spotted(text, tokens[start:end], scored, kind)
                     start = end - 1
                     break
             start += 1
@@ -169,7 +163,9 @@ class NameSpotter:
             return len(content) > 1 and is_label
         return len(content) > 1 or not is_property
 
-    def _partial(self, text: str, tokens: list[Word], covered: set[int], has_names: bool) -> Iterator[_Span]:
+    def _partial(
+        self, text: str, tokens: list[Word], covered: set[int], has_names: bool
+    ) -> Iterator[tuple[range, SpottedName]]:
         # parts of names ("Yankovic") and misspelt names among capitalised words; among all words if the text has neither capitals
         # nor full names
         is_cased = self._rules.is_cased(tokens)
@@ -183,7 +179,7 @@ class NameSpotter:
                 scored, kind = self._close.find(form, any(token.capital for token in window))
                 if scored:
                     taken.update(range(start, start + size))
-                    yield _Span(start, start + size, scored, kind)
+                    yield range(start, start + size), _spotted(text, window, scored, kind)
 
     def _is_usable(self, tokens: list[Word], start: int, size: int, is_cased: bool, has_names: bool) -> bool:
         window = tokens[start : start + size]

@@ -17,7 +17,7 @@ from ..support.files import replacing
 from ..support.jsonlines import JSON_ERRORS, raw_lines, read_bytes
 from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
-from .dump import BadLineError, EntityDocument, FetchedEntity, LeftOut, is_entity_line, line_faults, parse_line
+from .dump import FETCHED_ENTITY, BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
 from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, pairs_in, read_manifest, read_properties
 from .stored_facts import fact_places
 
@@ -152,7 +152,7 @@ def _parsed(documents: Sequence[EntityDocument | None]) -> ParsedBlock:
     return part
 
 
-_ENTITY, _OBJECT = msgspec.json.Decoder(FetchedEntity), msgspec.json.Decoder(dict[str, msgspec.Raw])
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDocument | None]:
@@ -162,7 +162,7 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
     for place, line in _entities(path):
         try:
             data = line.strip().rstrip(b",")
-            entity = _ENTITY.decode(data)
+            entity = FETCHED_ENTITY.decode(data)
             if not _is_id(entity.id):
                 raise BadLineError(f"{entity.id[:40]!r} is not an id of an item or a property")
             documents.setdefault(entity.id, None if entity.is_missing else parse_line(data, languages, LeftOut()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,7 +13,7 @@ from ..language.text import fold
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.mediawiki import FoundPage, FoundPages, MediaWikiClient, last_title
-from .dump import FetchedEntity
+from .dump import FETCHED_ENTITY, FetchedEntity
 from .names import other_forms
 
 MANY = "many"  # items are more than are listed
@@ -32,17 +32,6 @@ SELECT DISTINCT ?item ?links WHERE {{ {{ ?item ?claim wd:{item} }} UNION {{ ?ite
 ORDER BY DESC(?links) LIMIT {limit}"""
 
 
-class LiveAddresses(NamedTuple):
-    """The addresses of the interfaces: two `api.php`, and a SPARQL endpoint or None."""
-
-    wikidata: str
-    wikipedia: str
-    sparql: str | None = None
-
-
-_ENTITY = msgspec.json.Decoder(FetchedEntity)
-
-
 class _Hit(msgspec.Struct):
     id: str
     match: dict[str, str] | None = None
@@ -52,18 +41,19 @@ class WikidataClient:
     """A client of Wikidata and Wikipedia's search. No request is sent before the first method is called.
 
     Every method raises `NetworkError` if a server cannot be reached or its answer cannot be used, and takes `until`, its deadline
-    as a moment of `time.monotonic()`. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
+    as a moment of `time.monotonic()`. `wikidata` and `wikipedia` are addresses of an `api.php`, `sparql` is that of an endpoint or
+    None. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
     """
 
-    def __init__(self, addresses: LiveAddresses, contact: str | None) -> None:
-        self.addresses = addresses
-        parts = urlsplit(addresses.wikidata)
+    def __init__(self, wikidata: str, wikipedia: str, sparql: str | None = None, contact: str | None = None) -> None:
+        self.wikidata, self.wikipedia, self.sparql = wikidata, wikipedia, sparql
+        parts = urlsplit(wikidata)
         self.site = f"{parts.scheme}://{parts.netloc}"
         self._client = MediaWikiClient(contact, _REMEDY, _MAX_BYTES)
 
     def named(self, name: str, until: float) -> list[str]:
         """Return the items with a name as label or alias, best first."""
-        wikidata = self.addresses.wikidata
+        wikidata = self.wikidata
         params = {"action": "wbsearchentities", "search": name[:_LONGEST_SEARCH], "language": "en", "uselang": "en",
                   "type": "item", "limit": str(_LIMIT)}  # fmt: skip
         answer = self._client.ask(wikidata, params, until) or {}
@@ -75,11 +65,11 @@ class WikidataClient:
         """Return the items of the articles that Wikipedia finds for words, best first."""
         params = {"action": "query", "generator": "search", "gsrsearch": words[:_LONGEST_SEARCH], "gsrlimit": str(_LIMIT),
                   "gsrnamespace": "0", "gsrwhat": "text", "gsrenablerewrites": "1", "prop": "pageprops", "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
-        return _items(page.item for page in self._pages(self.addresses.wikipedia, params, until))
+        return _items(page.item for page in self._pages(self.wikipedia, params, until))
 
     def titled(self, titles: str, until: float) -> list[tuple[str, str]]:
         """Return the titles, of at most 50 between "|", that have an article, with its item (empty for a disambiguation page)."""
-        wikipedia = self.addresses.wikipedia
+        wikipedia = self.wikipedia
         params = {"action": "query", "titles": titles, "redirects": "1", "prop": "pageprops",
                   "ppprop": "wikibase_item|disambiguation"}  # fmt: skip
         answer = self._client.ask(wikipedia, params, until) or {}
@@ -90,7 +80,7 @@ class WikidataClient:
 
     def subjects(self, item: str, until: float) -> list[str]:
         """Return the items with an item as object or in a qualifier, the best known first; `MANY` in place of more than 500."""
-        if (sparql := self.addresses.sparql) is not None:
+        if (sparql := self.sparql) is not None:
             query = _QUERY.format(item=item, limit=_SUBJECTS)
             answer = self._client.get(sparql, {"query": query, "format": "json"}, until)
             results = self._client.shape(sparql, answer.get("results"), dict[str, Any])
@@ -98,10 +88,10 @@ class WikidataClient:
             return _items(row["item"].get("value", "").rsplit("/", 1)[-1] for row in rows if "item" in row)
         params = {"action": "query", "generator": "backlinks", "gbltitle": item, "gblnamespace": "0", "gbllimit": str(_SUBJECTS),
                   "prop": "pageprops", "ppprop": "wb-sitelinks"}  # fmt: skip
-        answer = self._client.ask(self.addresses.wikidata, params, until) or {}
+        answer = self._client.ask(self.wikidata, params, until) or {}
         if "gblcontinue" in (answer.get("continue") or ()):
             return [MANY]
-        pages = self._client.shape(self.addresses.wikidata, answer.get("query", {}), FoundPages).pages
+        pages = self._client.shape(self.wikidata, answer.get("query", {}), FoundPages).pages
         return _items(page.title for page in sorted(pages, key=_links, reverse=True))
 
     def subjects_of(self, item: str, until: float, properties: Sequence[str]) -> list[str]:
@@ -116,16 +106,16 @@ class WikidataClient:
                 search += more
         params = {"action": "query", "generator": "search", "gsrsearch": search, "gsrlimit": str(_SUBJECTS),
                   "gsrnamespace": "0", "gsrsort": "incoming_links_desc", "prop": "info"}  # fmt: skip
-        return _items(page.title for page in self._pages(self.addresses.wikidata, params, until))
+        return _items(page.title for page in self._pages(self.wikidata, params, until))
 
     def entities(self, ids: Sequence[str], until: float) -> list[FetchedEntity]:
         """Return the documents of at most 50 items and properties; missing entities are marked."""
-        wikidata = self.addresses.wikidata
+        wikidata = self.wikidata
         params = {"action": "wbgetentities", "ids": "|".join(ids), "props": _PROPS, "languages": "en|mul"}
         answer = self._client.ask(wikidata, params, until) or {}
         entities = self._client.shape(wikidata, answer.get("entities"), dict[str, Any])
         try:  # decoding drops references and hashes, most of a document
-            decoded = [_ENTITY.decode(msgspec.json.encode(entity)) for entity in entities.values()]
+            decoded = [FETCHED_ENTITY.decode(msgspec.json.encode(entity)) for entity in entities.values()]
         except JSON_ERRORS as error:
             raise self._client.strange(wikidata, f"another shape than wbgetentities' ({one_line(error)})") from None
         for entity in decoded:

@@ -23,7 +23,7 @@ from .step_words import StepWords
 from .talk_words import TalkWords
 from .text import Words
 from .time_words import TimeWords
-from .word_lists import Phrases, Renamed, WordSet, read_lists
+from .word_lists import Phrases, Renamed, WordSet, read_lists, read_words
 
 _PLAIN = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")  # the name of a value that a question can have
 _THING = re.compile(r"[A-Za-z0-9][\w.'’-]*(?: [\w.&'’-]+)*(?<![.])")
@@ -214,18 +214,13 @@ def load(folder: Path) -> Language:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _StopWords:
-    stop_words: WordSet
-
-
 @lru_cache
 def stop_words(code: str) -> WordSet:
     """Return the stop words of a language, which needs no other word lists; empty without a list."""
     if code == english().words.code:
         return english().words.common
     path = _FOLDER / "stop_words" / f"{code}.txt"
-    return read_lists(_StopWords, path).stop_words if path.is_file() else frozenset()
+    return read_words(path) if path.is_file() else frozenset()
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
-from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Mention, entities_within
+from ..records.evidence import Cell, Entity, Evidence, Mention, entities_within
 from ..records.facts import Fact, fact_of
 from ..records.literals import is_date
 from ..records.periods import TimedPart, timed_parts
@@ -120,7 +120,7 @@ class ReadEvidence:
 
     def code_at(self, start: int, end: int) -> str:
         """Return the cell or value around a place if it is a code, a telephone or a serial number; else an empty string."""
-        parts: Sequence[Cell | AttributeValue] = ()
+        parts: Sequence[Cell] = ()
         if "row" in self.evidence:
             parts = self.evidence["row"]["cells"]
         elif "attribute" in self.evidence:

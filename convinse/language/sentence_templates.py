@@ -6,18 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from .word_lists import Phrases, Renamed, WordSet
 
 _ARROW = " -> "
-
-
-class SentenceForm(NamedTuple):
-    """The form of a question, with the group `item`, and the sentence for its answer, with `{item}` and the kind of answer."""
-
-    question: re.Pattern[str]
-    sentence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +26,9 @@ class SentenceTemplates:
 
     def matching(self, question: str) -> Iterator[tuple[str, Mapping[str, str]]]:
         """Yield the sentence of each form that a whole question has, and the words of the question for its placeholders."""
-        for form in self._forms:
-            if match := form.question.fullmatch(question.strip()):
-                yield form.sentence, match.groupdict()
+        for form, sentence in self._forms:
+            if match := form.fullmatch(question.strip()):
+                yield sentence, match.groupdict()
 
     def measure(self, label: str) -> str | None:
         """Return a measure as English writes it, such as "112 minutes" for "112 minute"; None if its unit is unknown."""
@@ -49,7 +41,8 @@ class SentenceTemplates:
         return f"{number} {plural}" if plural in self.units.values() else None
 
     @cached_property
-    def _forms(self) -> list[SentenceForm]:
+    def _forms(self) -> list[tuple[re.Pattern[str], str]]:
+        # the form of a question, with the group `item`, and its sentence, with `{item}` and the kind of answer
         choices = {name: "|".join(sorted(getattr(self, name))) for name in ("past", "be", "participle", "role")}
         openings = "|".join(sorted(self.openings))
         forms = []
@@ -58,5 +51,5 @@ class SentenceTemplates:
             for name, words in choices.items():
                 question = question.replace(f"{{{name}}}", f"(?P<{name}>{words})")
             question = question.replace("{item}", "(?P<item>.+?)")
-            forms.append(SentenceForm(re.compile(rf"(?:(?:{openings}),? )?{question}[ ?.!]*", re.IGNORECASE), sentence))
+            forms.append((re.compile(rf"(?:(?:{openings}),? )?{question}[ ?.!]*", re.IGNORECASE), sentence))
         return forms

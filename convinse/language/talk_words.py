@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from .answer_types import AnswerTypes
 from .text import fold
@@ -14,16 +13,6 @@ from .word_lists import Numbers, WordSet
 _LONGEST_TOPIC = 9  # words
 _AFTER_TOPIC = re.compile(r"(?i)(?:\s+(?:now|next|then|again))?\s*(?:[,.:;]+|\s-)\s+|\s+now\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)\w+)*")
-
-
-class TopicFirst(NamedTuple):
-    """A question with the topic that stands before it in its place.
-
-    `is_named`: the topic is a name; else a description, which may need the history ("the sequel").
-    """
-
-    question: str
-    is_named: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +50,11 @@ class TalkWords:
         text = self.put_off.sub("", self.put_right.sub("", text))
         return text.strip(" .!?,") or utterance
 
-    def topic_first(self, question: str) -> TopicFirst | None:
+    def topic_first(self, question: str) -> tuple[str, bool] | None:
         """Return a question with its topic in the place of its pronoun, or in brackets behind it; None without a topic before it.
 
-        "kraftwerk, who founded that band" asks "who founded Kraftwerk".
+        "kraftwerk, who founded that band" asks "who founded Kraftwerk". With whether the topic is a name; else it is a description,
+        which may need the history ("the sequel").
         """
         head = self.about.match(question)
         start = head.end() if head else 0
@@ -81,11 +71,11 @@ class TalkWords:
             )
         pronoun = self._pronoun(rest)
         if pronoun is None:
-            return TopicFirst(f"{rest.rstrip(' ?.!')} ({topic})?", is_named)
+            return f"{rest.rstrip(' ?.!')} ({topic})?", is_named
         behind = rest[pronoun.end() :].split()
         owns = self.types.words.owns(pronoun[0].casefold(), fold(behind[0]) if behind else "")
         words = self.types.words.owner(topic) if owns else topic
-        return TopicFirst(f"{rest[: pronoun.start()]}{words}{rest[pronoun.end() :]}", is_named)
+        return f"{rest[: pronoun.start()]}{words}{rest[pronoun.end() :]}", is_named
 
     def _is_topic(self, topic: str) -> bool:
         words = fold(topic).split()

@@ -29,10 +29,10 @@ def judged_parts(question: str, evidences: Sequence[ReadEvidence], language: Lan
 
 def contradicting(parts: Sequence[JudgedPart]) -> set[int]:
     """Return the places of evidences all of whose dated parts contradict the time of the question."""
-    agreeing = {part.place for part in parts if part.verdict != Agreement.CONTRADICTS}
-    return {part.place for part in parts} - agreeing
+    agreeing = {place for place, _, verdict in parts if verdict != Agreement.CONTRADICTS}
+    return {place for place, _, _ in parts} - agreeing
 
 
 def holding(parts: Sequence[JudgedPart]) -> set[int]:
     """Return the places of evidences with a dated part that holds at the time of the question."""
-    return {part.place for part in parts if part.verdict == Agreement.HOLDS}
+    return {place for place, _, verdict in parts if verdict == Agreement.HOLDS}

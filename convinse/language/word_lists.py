@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, get_type_hints
@@ -49,6 +50,11 @@ def read_lists(kind: type[Lists], path: Path, **parts: object) -> Lists:
         except (ValueError, re.error) as error:
             raise DataError(f"{path}: [{name}]: {error}") from None
     return kind(**parts, **values)
+
+
+def read_words(path: Path) -> WordSet:
+    """Return the words of all lists of a file. Raises `DataError` as `read_lists` does."""
+    return frozenset(" ".join(chain.from_iterable(_read(path).values())).split())
 
 
 def _read(path: Path) -> dict[str, list[str]]:

@@ -42,9 +42,7 @@ class ChatModel:
     def __init__(self, settings: LanguageModelSettings, server: ModelServer, cache: Cache, seed: int = 0) -> None:
         self._settings, self._server, self._cache, self._seed = settings, server, cache, seed
         # optional fields of a request, tried in this order until the server takes them
-        self._offers = [("logprobs",), ()]
-        if settings.json_schema:
-            self._offers = [("logprobs", "response_format"), ("response_format",), *self._offers]
+        self._offers: list[tuple[str, ...]] = [("logprobs", "response_format"), ("response_format",), ("logprobs",), ()]
 
     def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
         """Return the replies to prompts of a stage; prompts that the cache lacks are sent, `parallel` at once.

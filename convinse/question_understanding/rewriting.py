@@ -15,7 +15,7 @@ from ..knowledge_base.question_names import small_names
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.rewriting import EarlierTurn, FullQuestion, Inserted, Insertion, concatenated, history_text, rewritten
+from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from .history import answer_text
 from .referents import EarlierEntity, FeatureReader, ReferentWeights, earlier_entities
 
@@ -89,7 +89,8 @@ class Rewriter:
         question = talk.bare(turn["question"])
         if (topic := talk.topic_first(question)) is None:
             return question, self._asks_who_is(question)
-        return topic.question, topic.is_named and not self._reader.pronouns(topic.question)
+        spoken, is_named = topic
+        return spoken, is_named and not self._reader.pronouns(spoken)
 
     def _asks_who_is(self, question: str) -> bool:
         """Return True for "who is flarbo mint?", which asks nothing but a name that no text has."""
@@ -131,10 +132,9 @@ class Rewriter:
             likely = fitting[:1] or likely
         referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
-            text, name = completed.text.rstrip(" ?"), _inserted(0, referents[0])
-            start = len(text) + 2
-            insertion = Insertion(start, start + len(name.text), *name[2:])
-            return FullQuestion(f"{text} ({name.text})?", (*completed.insertions, insertion))
+            text = completed.text.rstrip(" ?")
+            name, insertion = _inserted(len(text) + 2, referents[0])
+            return FullQuestion(f"{text} ({name})?", (*completed.insertions, insertion))
         return rewritten(question, *self._edits(question, referents), self._language.words.owns)
 
     def _asked_again(
@@ -221,9 +221,11 @@ class Rewriter:
             words.pop(0)
         return " ".join(words)
 
-    def _edits(self, question: str, referents: Sequence[EarlierEntity]) -> tuple[list[Inserted], list[tuple[int, int]]]:
+    def _edits(
+        self, question: str, referents: Sequence[EarlierEntity]
+    ) -> tuple[list[tuple[str, Insertion]], list[tuple[int, int]]]:
         """Return the names of referents to insert and the pronouns to remove; the best goes to the end if no pronoun is for it."""
-        inserted: list[Inserted] = []
+        inserted: list[tuple[str, Insertion]] = []
         removed: list[tuple[int, int]] = []
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
@@ -242,11 +244,12 @@ class Rewriter:
         return inserted, removed
 
 
-def _inserted(place: int, referent: EarlierEntity) -> Inserted:
+def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
     entity, questions, answers = referent
     is_answer = not questions or (answers and answers[-1] > questions[-1])
     turn = answers[-1] if is_answer else questions[-1]
-    return Inserted(place, entity["label"], turn, "answer" if is_answer else "question", entity)
+    name = entity["label"]
+    return name, Insertion(place, place + len(name), turn, "answer" if is_answer else "question", entity)
 
 
 def earlier_turn(turn: Turn) -> EarlierTurn:

@@ -43,14 +43,8 @@ class Mention(TypedDict):
     id: str
 
 
-class _Part(TypedDict):
-    text: str
-    entities: list[Entity]
-    start: NotRequired[int]
-
-
-class Cell(_Part):
-    """A cell of a table's row.
+class Cell(TypedDict):
+    """A cell of a table's row, or a value of an infobox's attribute, which has no more than `header` beside the first three.
 
     `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty if the table has none; `column`
     counts from 0, a cell over several columns comes once for each header above it. A user's evidence may leave them out:
@@ -58,6 +52,9 @@ class Cell(_Part):
     of the column, of dates `earliest` or `latest`.
     """
 
+    text: str
+    entities: list[Entity]
+    start: NotRequired[int]
     header: NotRequired[str]
     column: NotRequired[int]
     rank: NotRequired[str]
@@ -84,12 +81,6 @@ class Row(TypedDict):
     behind: NotRequired[str]
 
 
-class AttributeValue(_Part):
-    """A value of an infobox's attribute; `header` names its column, if the box has columns."""
-
-    header: NotRequired[str]
-
-
 class Attribute(TypedDict):
     """The attribute of an infobox as the source of an evidence.
 
@@ -97,7 +88,7 @@ class Attribute(TypedDict):
     """
 
     path: list[str]
-    values: list[AttributeValue]
+    values: list[Cell]
 
 
 class Citation(TypedDict):
@@ -294,7 +285,7 @@ def _merge_places(first: Evidence, evidence: Evidence) -> None:
         first["attribute"] = {"path": first["attribute"]["path"], "values": values}
 
 
-def _mentioned(evidence: Evidence, part: _Part) -> list[Entity]:
+def _mentioned(evidence: Evidence, part: Cell) -> list[Entity]:
     start = part.get("start", -1)
     return part["entities"] if start < 0 else entities_within(evidence, start, start + len(part["text"]))
 

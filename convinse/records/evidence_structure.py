@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .evidence import Attribute, AttributeValue, Cell, Entity, Evidence, Mention, Row, entities_within, normalize_source
+from .evidence import Attribute, Cell, Entity, Evidence, Mention, Row, entities_within, normalize_source
 
 _STRUCTURE = {"kb": "fact", "table": "row", "info": "attribute"}
 _SEPARATOR = ", "
@@ -147,7 +147,7 @@ def _attribute(evidence: Evidence) -> Attribute:
     free = [(left, right) for left, right in commas if not any(start < left < end for start, end in within)]
     starts, ends = [0, *(right for _, right in free)], [*(left for left, _ in free), len(text)]
     _, name, *listed = [*zip(starts, ends, strict=True), (0, 0), (0, 0)]
-    values: list[AttributeValue] = []
+    values: list[Cell] = []
     for start, end in listed:
         if start < end:
             values.append({"text": text[start:end], "entities": entities_within(evidence, start, end), "start": start})
@@ -160,7 +160,7 @@ def _attribute(evidence: Evidence) -> Attribute:
 # -- places of existing structure --------------------------------------------------------------------------------------
 
 
-def _parts(evidence: Evidence, key: str) -> Iterable[Cell | AttributeValue]:
+def _parts(evidence: Evidence, key: str) -> Iterable[Cell]:
     if key == "row":
         return evidence["row"]["cells"]
     return evidence["attribute"]["values"] if key == "attribute" else ()

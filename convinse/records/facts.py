@@ -11,13 +11,6 @@ START_TIME, END_TIME, POINT_IN_TIME = "P580", "P582", "P585"
 _SEPARATOR = ", "
 
 
-class Qualifier(NamedTuple):
-    """A qualifier of a fact: a predicate and a value."""
-
-    predicate: Entity
-    value: Entity
-
-
 class Fact(NamedTuple):
     """A fact of the knowledge base; the predicate has the `rank` of its statement unless that is normal.
 
@@ -27,18 +20,18 @@ class Fact(NamedTuple):
     subject: Entity
     predicate: Predicate
     object: Entity
-    qualifiers: tuple[Qualifier, ...] = ()
+    qualifiers: tuple[tuple[Entity, Entity], ...] = ()  # predicates and values
 
     @classmethod
     def of(cls, entities: Sequence[Entity]) -> Fact:
         """Return the fact of subject, predicate, object, qualifier predicate, qualifier value ..."""
         subject, predicate, value, *more = entities
-        return cls(subject, cast(Predicate, predicate), value, tuple(map(Qualifier, more[::2], more[1::2])))
+        return cls(subject, cast(Predicate, predicate), value, tuple(zip(more[::2], more[1::2], strict=False)))
 
     @property
     def entities(self) -> tuple[Entity, ...]:
         """Subject, object and the values of qualifiers."""
-        return (self.subject, self.object, *(qualifier.value for qualifier in self.qualifiers))
+        return (self.subject, self.object, *(value for _, value in self.qualifiers))
 
 
 def fact_of(evidence: Evidence) -> Fact | None:

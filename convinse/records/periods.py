@@ -125,9 +125,9 @@ class TimedPart(NamedTuple):
 def period_of_fact(fact: Fact) -> Period | None:
     """Return the period of a fact, by its start time, end time and point in time; None without these."""
     dates: dict[str, list[Period]] = defaultdict(list)
-    for qualifier in fact.qualifiers:
-        if qualifier.predicate["id"] in (START_TIME, END_TIME, POINT_IN_TIME) and is_date(qualifier.value["id"]):
-            dates[qualifier.predicate["id"]].append(Period.of_date(qualifier.value))
+    for predicate, value in fact.qualifiers:
+        if predicate["id"] in (START_TIME, END_TIME, POINT_IN_TIME) and is_date(value["id"]):
+            dates[predicate["id"]].append(Period.of_date(value))
     starts, ends, points = dates[START_TIME], dates[END_TIME], dates[POINT_IN_TIME]
     if starts or ends:
         first = min((period.first for period in starts), default=_EARLIEST)
@@ -188,12 +188,7 @@ class Agreement(Enum):
     CONTRADICTS = -1
 
 
-class JudgedPart(NamedTuple):
-    """A part of the evidence at a place, and the verdict on it."""
-
-    place: int
-    part: TimedPart
-    verdict: Agreement
+JudgedPart = tuple[int, TimedPart, Agreement]  # the place of an evidence, a part of it, and the verdict on that
 
 
 def judged(parts: Sequence[Sequence[TimedPart]], time: AskedTime | None, *, is_past: bool = False) -> list[JudgedPart]:
@@ -209,7 +204,7 @@ def judged(parts: Sequence[Sequence[TimedPart]], time: AskedTime | None, *, is_p
             groups[part.group].append((place, part))
     judge = partial(_judge_today, is_past=is_past) if time is None else partial(_judge_at, time)
     return [
-        JudgedPart(place, part, verdict)
+        (place, part, verdict)
         for group in groups.values()
         for (place, part), verdict in zip(group, judge([part for _, part in group]), strict=True)
     ]

@@ -17,16 +17,6 @@ class EarlierTurn(NamedTuple):
     answer: str
 
 
-class Inserted(NamedTuple):
-    """Words of a history that go before `question[place]`, with their turn, part and entity."""
-
-    place: int
-    text: str
-    turn: int
-    part: Literal["question", "answer"]
-    entity: Entity | None = None
-
-
 class Insertion(NamedTuple):
     """Words of a history in a question in full, `text[start:end]`, with their turn, part and entity."""
 
@@ -53,7 +43,10 @@ def history_text(history: Sequence[EarlierTurn]) -> str:
 
 
 def rewritten(
-    question: str, inserted: Sequence[Inserted], removed: Sequence[tuple[int, int]], owns: Callable[[str, str], bool]
+    question: str,
+    inserted: Sequence[tuple[str, Insertion]],
+    removed: Sequence[tuple[int, int]],
+    owns: Callable[[str, str], bool],
 ) -> FullQuestion:
     """Return the question in full.
 
@@ -62,23 +55,24 @@ def rewritten(
 
     Args:
         question: as typed.
-        inserted: words by their places.
+        inserted: words of the history, each with its insertion, whose `start` is the place in the question that they go before.
         removed: (start, end) of the words of the question that go.
         owns: returns True if a word owns the next word, "" at the end.
     """
     end = len(question.rstrip(" ?.!"))
     gone = dict(removed)
-    at = {words.place: words for words in inserted}
+    at = {insertion.start: (words, insertion) for words, insertion in inserted}
     text = ""
     insertions = []
     place = 0
     while place <= len(question):
         following = gone.get(place, place)
-        if words := at.get(place):
+        if place in at:
+            words, insertion = at[place]
             is_last = place >= end > 0
             text = f"{text.rstrip()} (" if is_last else text
-            insertions.append(Insertion(len(text), len(text) + len(words.text), *words[2:]))
-            text += words.text + ")" * is_last
+            insertions.append(insertion._replace(start=len(text), end=len(text) + len(words)))
+            text += words + ")" * is_last
             if following > place:
                 behind = question[following:].casefold().split()[:1]
                 owned = behind[0].strip("?.!,") if behind else ""

@@ -217,7 +217,7 @@ def _date(match: re.Match[str]) -> WrittenValue | None:
         return WrittenValue(start, end, "date")
     if kind == "year":
         if match["y7"] is None:
-            return _dated(start, _DatedPlace(start, end, _numbered(match, 6)))
+            return _dated(start, _day_at(start, end, _numbered(match, 6)))
         first, last = match["y7"], match["y8"]
         before = bool(match["e8"]) and match["e8"].strip()[0] in "Bb"
         year = int(first[: 4 - len(last)] + last)
@@ -229,26 +229,28 @@ def _date(match: re.Match[str]) -> WrittenValue | None:
                 and 1 <= int(last) <= len(MONTHS)
                 and len(last) == 2
             ):
-                return _dated(start, _DatedPlace(start, end, int(first), int(last)))
+                return _dated(start, _day_at(start, end, int(first), int(last)))
         if "/" in match[0] and len(last) == 2 and year != int(first) + 1:
             return WrittenValue(start, end, "date")
         return _dated(
             start,
-            _DatedPlace(*match.span("y7"), _astronomical(int(first), before)),
-            _DatedPlace(match.start("y8"), end, _astronomical(year, before)),
+            _day_at(*match.span("y7"), _astronomical(int(first), before)),
+            _day_at(match.start("y8"), end, _astronomical(year, before)),
         )
     if kind == "slashed":
         a, b, year = int(match["a"]), int(match["b"]), int(match["y5"])
         if a > 12 or b > 12 or a == b:
-            return _dated(start, _DatedPlace(start, end, year, min(a, b) if a != b else a, max(a, b)))
+            return _dated(start, _day_at(start, end, year, min(a, b) if a != b else a, max(a, b)))
         return WrittenValue(start, end, "date")
     if kind == "iso":
-        return _dated(start, _DatedPlace(start, end, int(match["y3"]), int(match["m3"]), int(match["d3"])))
+        return _dated(start, _day_at(start, end, int(match["y3"]), int(match["m3"]), int(match["d3"])))
     number = {"dmy": 1, "mdy": 2, "my": 4}[kind or ""]
     year, month = _numbered(match, number), _MONTH[match[f"m{number}"].lower()]
     if kind == "my":
-        last = _DatedPlace(match.start("m4"), end, year, month)
-        earlier = match["m40"] and _DatedPlace(*match.span("m40"), year, _MONTH[match["m40"].lower()])
+        last = _day_at(match.start("m4"), end, year, month)
+        if not match["m40"]:
+            return _dated(start, last)
+        earlier = _day_at(*match.span("m40"), year, _MONTH[match["m40"].lower()])
     else:
         day, earlier_day = _day(match[f"d{number}"]), match[f"d{number}0"]
         earlier_month = match[f"m{number}0"]
@@ -256,26 +258,21 @@ def _date(match: re.Match[str]) -> WrittenValue | None:
         if kind == "mdy" and earlier_day:  # "May 28 – June 3, 1940": the first month stands in front
             month_before, month = month, month_before
         begin = match.start(f"d{number}") if earlier_day else start
-        last = _DatedPlace(begin, end, year, month, day)
-        earlier = earlier_day and _DatedPlace(start, match.end(f"d{number}0"), year, month_before, _day(earlier_day))
-    return _dated(start, *([earlier] if earlier else []), last)
+        last = _day_at(begin, end, year, month, day)
+        if not earlier_day:
+            return _dated(start, last)
+        earlier = _day_at(start, match.end(f"d{number}0"), year, month_before, _day(earlier_day))
+    return _dated(start, earlier, last, kind="days")
 
 
-class _DatedPlace(NamedTuple):
-    start: int
-    end: int
-    year: int
-    month: int | None = None
-    day: int | None = None
+def _day_at(start: int, end: int, year: int, month: int | None = None, day: int | None = None) -> LiteralSpan | None:
+    # None if the calendar lacks the day
+    return LiteralSpan(start, end, date_entity(year, month, day)) if is_calendar_day(year, month, day) else None
 
 
-def _dated(start: int, *places: _DatedPlace) -> WrittenValue | None:
-    # None if the calendar lacks a day
-    if not all(is_calendar_day(*place[2:]) for place in places):
-        return None
-    parts = tuple(LiteralSpan(place.start, place.end, date_entity(*place[2:])) for place in places)
-    kind = "days" if len(parts) == 2 and places[0].month else "date"
-    return WrittenValue(start, places[-1].end, kind, parts)
+def _dated(start: int, *days: LiteralSpan | None, kind: str = "date") -> WrittenValue | None:
+    parts = tuple(day for day in days if day is not None)
+    return WrittenValue(start, parts[-1].end, kind, parts) if len(parts) == len(days) else None
 
 
 def _numbered(match: re.Match[str], number: int) -> int:

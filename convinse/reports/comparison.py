@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,12 +24,8 @@ _BINS = 10
 _SEED = 0  # the same runs give the same intervals
 
 
-class Figure(NamedTuple):
-    """The mean of a measure and its 95 % confidence interval; of a single conversation, `low` and `high` equal the mean."""
-
-    mean: float
-    low: float
-    high: float
+# the mean of a measure, and the ends of its 95 % confidence interval; of a single conversation, these equal the mean
+Figure = tuple[float, float, float]
 
 
 def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
@@ -46,7 +41,7 @@ def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
         counts[group] += 1
     mean = sum(values) / max(1, len(values))
     if len(sums) < 2:
-        return Figure(mean, mean, mean)
+        return mean, mean, mean
 
     def ratio(totals: np.ndarray, numbers: np.ndarray, axis: int) -> np.ndarray:
         shares: np.ndarray = totals.sum(axis=axis) / numbers.sum(axis=axis)
@@ -57,7 +52,7 @@ def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
         vectorized=True, n_resamples=RESAMPLES, batch=max(1, 1_000_000 // len(sums)), confidence_level=CONFIDENCE,
         method="percentile", rng=np.random.default_rng(_SEED),
     ).confidence_interval  # fmt: skip
-    return Figure(mean, float(drawn.low), float(drawn.high))
+    return mean, float(drawn.low), float(drawn.high)
 
 
 def figures(run: ReportedRun) -> list[Figure]:

@@ -14,34 +14,36 @@ from typing import Any, Literal
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import SOURCES, Entity, Evidence, normalize_source
 
+_BINS = 10  # of probabilities, as in the paper of the calibration error
 
-def calibration_error(probabilities: Iterable[float], right: Iterable[bool], bins: int = 10) -> float:
+
+def calibration_error(probabilities: Iterable[float], right: Iterable[bool]) -> float:
     """Return the expected calibration error (Naeini et al., AAAI 2015), from 0 to 1.
 
     The error is the distance of the share of right answers from the mean probability, in bins of equal width, weighted by
     the number of answers of a bin.
     """
-    gaps, number = [0.0] * bins, 0
+    gaps, number = [0.0] * _BINS, 0
     for probability, is_right in zip(probabilities, right, strict=True):
-        gaps[_bin(probability, bins)] += probability - float(is_right)
+        gaps[_bin(probability)] += probability - float(is_right)
         number += 1
     return sum(map(abs, gaps)) / max(1, number)
 
 
-def calibration_error_by_chance(probabilities: Iterable[float], bins: int = 10) -> float:
+def calibration_error_by_chance(probabilities: Iterable[float]) -> float:
     """Return the `calibration_error` to expect if all probabilities are true, which few answers have, too.
 
     The number of right answers of a bin is taken as normally distributed around its mean.
     """
-    variances, number = [0.0] * bins, 0
+    variances, number = [0.0] * _BINS, 0
     for probability in probabilities:
-        variances[_bin(probability, bins)] += probability * (1 - probability)
+        variances[_bin(probability)] += probability * (1 - probability)
         number += 1
     return sum(math.sqrt(2 / math.pi * variance) for variance in variances) / max(1, number)
 
 
-def _bin(probability: float, bins: int) -> int:
-    return min(int(probability * bins), bins - 1)
+def _bin(probability: float) -> int:
+    return min(int(probability * _BINS), _BINS - 1)
 
 
 Measure = Literal["p_at_1", "mrr", "h_at_5", "answer_presence"]

@@ -35,12 +35,6 @@ class Difference(NamedTuple):
     p_value: float
 
 
-class _Values(NamedTuple):
-    group: str
-    gold: frozenset[str]
-    measures: tuple[float, ...]  # in the order of MEASURES
-
-
 def compare(first: Path, second: Path) -> dict[str, Any]:
     """Return the means of two runs, their difference and its significance, by measure.
 
@@ -57,14 +51,14 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
     """
     first_run, second_run = _read(first), _read(second)
     check_same_questions(
-        {question_id: values.gold for question_id, values in first_run.items()}, first,
-        {question_id: values.gold for question_id, values in second_run.items()}, second,
+        {question_id: gold for question_id, (_, gold, _) in first_run.items()}, first,
+        {question_id: gold for question_id, (_, gold, _) in second_run.items()}, second,
     )  # fmt: skip
-    groups = [values.group for values in first_run.values()]
+    groups = [group for group, _, _ in first_run.values()]
     result: dict[str, Any] = {"num_questions": len(groups), "num_groups": len(set(groups))}
     for place, measure in enumerate(MEASURES):
-        before = [values.measures[place] for values in first_run.values()]
-        after = [second_run[question_id].measures[place] for question_id in first_run]
+        before = [values[place] for _, _, values in first_run.values()]
+        after = [second_run[question_id][2][place] for question_id in first_run]
         differences = [b - a for a, b in zip(before, after, strict=True)]
         mean, better, worse, p_value_groups = difference(differences, groups)
         result[measure] = {
@@ -115,9 +109,10 @@ def p_value(differences: Iterable[float]) -> float:
     return round(float(test.pvalue), 6)
 
 
-def _read(path: Path) -> dict[str, _Values]:
+def _read(path: Path) -> dict[str, tuple[str, frozenset[str], tuple[float, ...]]]:
+    # group, gold answers and measures of each question, without its evidences, which would fill the memory
     run = {}
     for measured in measured_turns(path):
         values = tuple(float(measured.turn[measure]) for measure in MEASURES)
-        run[measured.question_id] = _Values(measured.group, measured.gold, values)
+        run[measured.question_id] = measured.group, measured.gold, values
     return run

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from fcntl import LOCK_EX, flock
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -42,11 +42,6 @@ _TABLE = "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, value BLOB
 _AT_ONCE = 1000  # vectors of a query
 
 
-class _Opened(NamedTuple):
-    entries: EntryStore
-    vectors: sqlite3.Connection
-
-
 class Cache:
     """A store that processes and threads share, in a folder (`ers_cache_path`); without a path nothing is kept and no disk is touched.
 
@@ -63,7 +58,7 @@ class Cache:
     def __init__(self, path: str | os.PathLike[str] | None, most: float = 50.0, eviction: str = "none") -> None:
         self._path = None if path is None else Path(path).expanduser() / _FOLDER
         self._most_bytes, self._eviction = int(most * _GB), eviction
-        self._opened: _Opened | None = None
+        self._opened: tuple[EntryStore, sqlite3.Connection] | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
         self._off: set[str] = set()  # "read", "written"
@@ -79,9 +74,9 @@ class Cache:
 
         name = _name(key)
 
-        def read(opened: _Opened) -> Any:
+        def read(entries: EntryStore, _: sqlite3.Connection) -> Any:
             try:
-                return opened.entries.get(name)
+                return entries.get(name)
             except DamagedEntryError:
                 LOGGER.warning("%s: a damaged entry is made again: %s", self._path, name[:80])
                 return None
@@ -95,19 +90,19 @@ class Cache:
         """
         if value is None:
             raise ValueError("None cannot be cached")
-        if self._tried("written", lambda opened: opened.entries.is_full()):
+        if self._tried("written", lambda entries, _: entries.is_full()):
             raise self._full()
-        self._tried("written", lambda opened: opened.entries.put(_name(key), value))
+        self._tried("written", lambda entries, _: entries.put(_name(key), value))
 
     def get_vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
         """Return what is kept under some 64-bit numbers; what is longer than these begins with its key."""
 
-        def read(opened: _Opened) -> list[tuple[int, bytes]]:
+        def read(_: EntryStore, vectors: sqlite3.Connection) -> list[tuple[int, bytes]]:
             rows: list[tuple[int, bytes]] = []
             ordered = sorted(ids)
             for start in range(0, len(ordered), _AT_ONCE):
                 part = ",".join(map(str, ordered[start : start + _AT_ONCE]))
-                rows += opened.vectors.execute(f"SELECT id, value FROM vectors WHERE id IN ({part})")
+                rows += vectors.execute(f"SELECT id, value FROM vectors WHERE id IN ({part})")
             return rows
 
         return {number: value for number, value in self._tried("read", read) or [] if isinstance(value, bytes)}
@@ -115,9 +110,9 @@ class Cache:
     def put_vectors(self, values: Iterable[tuple[int, bytes]]) -> None:
         """Keep bytes under 64-bit numbers, in one transaction. Raises `OutputError` if the cache is full."""
 
-        def is_full(opened: _Opened) -> bool:
+        def is_full(_: EntryStore, vectors: sqlite3.Connection) -> bool:
             pages = [
-                opened.vectors.execute(f"PRAGMA {name}").fetchone()[0]
+                vectors.execute(f"PRAGMA {name}").fetchone()[0]
                 for name in ("page_count", "freelist_count", "page_size")
             ]
             return bool((pages[0] - pages[1]) * pages[2] >= self._most_bytes)
@@ -127,27 +122,26 @@ class Cache:
                 raise self._full()
             self._tried("written", _forget_vectors)
 
-        def write(opened: _Opened) -> None:
-            with opened.vectors:
-                opened.vectors.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", sorted(values))
+        def write(_: EntryStore, vectors: sqlite3.Connection) -> None:
+            with vectors:
+                vectors.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", sorted(values))
 
         self._tried("written", write)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._tried("written", lambda opened: opened.entries.clear())
+        self._tried("written", lambda entries, _: entries.clear())
         self._tried("written", _forget_vectors)
 
     def keys(self) -> list[str]:
         """Return the keys of the entries, as text."""
-        return self._tried("read", lambda opened: opened.entries.keys()) or []
+        return self._tried("read", lambda entries, _: entries.keys()) or []
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
-            if self._opened is not None:
-                self._opened.entries.close()
-                self._opened.vectors.close()
+            for store in self._opened or ():
+                store.close()
             self._opened = None
 
     def __del__(self) -> None:
@@ -159,7 +153,7 @@ class Cache:
             "set ers_cache_eviction: least-recently-used"
         )
 
-    def _tried(self, verb: str, action: Callable[[_Opened], T]) -> T | None:
+    def _tried(self, verb: str, action: Callable[[EntryStore, sqlite3.Connection], T]) -> T | None:
         """Return what an action gives; None if the cache cannot be used, which is warned of once."""
         if self._path is None or verb in self._off:
             return None
@@ -167,7 +161,7 @@ class Cache:
             with self._lock:
                 if self._opened is None or self._process != os.getpid():  # SQLite does not bear a fork
                     self._opened, self._process = _open(self._path, self._most_bytes, self._eviction), os.getpid()
-                return action(self._opened)
+                return action(*self._opened)
         except (sqlite3.Error, OSError, ValueError) as error:
             if not self._off:
                 LOGGER.warning(
@@ -179,7 +173,7 @@ class Cache:
             return None
 
 
-def _open(folder: Path, most_bytes: int, eviction: str) -> _Opened:
+def _open(folder: Path, most_bytes: int, eviction: str) -> tuple[EntryStore, sqlite3.Connection]:
     from .entry_store import EntryStore
 
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -192,7 +186,7 @@ def _open(folder: Path, most_bytes: int, eviction: str) -> _Opened:
             vectors.execute(setting)
         entries = EntryStore(folder / _ENTRIES, most_bytes, eviction)
         _take_older_entries(vectors, entries)
-        return _Opened(entries, vectors)
+        return entries, vectors
     finally:
         os.close(lock)
 
@@ -208,9 +202,9 @@ def _take_older_entries(vectors: sqlite3.Connection, entries: EntryStore) -> Non
     vectors.commit()
 
 
-def _forget_vectors(opened: _Opened) -> None:
-    with opened.vectors:
-        opened.vectors.execute("DELETE FROM vectors")
+def _forget_vectors(_: EntryStore, vectors: sqlite3.Connection) -> None:
+    with vectors:
+        vectors.execute("DELETE FROM vectors")
 
 
 def _name(key: tuple[Any, ...]) -> str:

@@ -52,8 +52,8 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     config, settings = ha.config, ha.config.ha_training
     if settings.trains == "ranking":
         return train_ranking(ha, sources)
-    start = start_of(config, "ha")
-    checkpoint = load_checkpoint(start.base, "question-answering", start.key, new_head=True, seed=config.seed)
+    base, key, output = start_of(config, "ha")
+    checkpoint = load_checkpoint(base, "question-answering", key, new_head=True, seed=config.seed)
     form = row_form_of(checkpoint)
     turns = (examples(ha, turn, form) for turn in turns_with_evidences(config, "train", sources, ha.resources))
     train = [(right, wrong) for right, wrong in turns if right]
@@ -64,7 +64,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     dev: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
     if not dev:
         raise DataError(f"{config.input_path('dev')}: no turns; training needs some to choose the best epoch")
-    run = stage_run("train ha", start, checkpoint, settings, config, sources)
+    run = stage_run("train ha", base, output, checkpoint, settings, config, sources)
     run.log_sizes("turns", len(train), len(dev))
     objective = reader_objective(
         run,
@@ -74,7 +74,6 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
         lambda measures: measures["p_at_1"] + measures["mrr"],
         max_length=config.ha_max_length,
         stride=config.ha_stride,
-        negatives=settings.negative_windows,
     )
     return run.write(
         run.fit(objective),

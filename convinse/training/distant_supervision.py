@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 import msgspec
 
@@ -49,10 +49,8 @@ _POSSESSIVE = re.compile(r"['’]s$")
 _CACHED_ITEMS = 2048  # whose evidences are in memory
 
 
-class _Lead(NamedTuple):
-    mention: SilverMention
-    overlap: float  # of the question with the best evidence that holds the answer
-    beside: frozenset[str]  # the ids of all entities of the evidences that hold the answer
+# a mention, the overlap of the question with its best evidence that holds the answer, and all entities of those that hold it
+_Lead = tuple[SilverMention, float, frozenset[str]]
 
 
 class Annotator:
@@ -159,12 +157,12 @@ class Annotator:
                 history.setdefault(item_id, mention)
         leads = self._leads(history.values(), *target)
         if question_leads:
-            beside = frozenset().union(*(lead.beside for lead in question_leads))
-            leads = [lead for lead in leads if normalize_id(lead.mention["item"]["id"]) in beside]
+            beside = frozenset().union(*(ids for _, _, ids in question_leads))
+            chosen = [mention for mention, _, _ in leads if normalize_id(mention["item"]["id"]) in beside]
         else:
-            most = max((lead.overlap for lead in leads), default=0.0)
-            leads = [lead for lead in leads if lead.overlap >= most]
-        return [lead.mention for lead in question_leads], [lead.mention for lead in leads]
+            most = max((overlap for _, overlap, _ in leads), default=0.0)
+            chosen = [mention for mention, overlap, _ in leads if overlap >= most]
+        return [mention for mention, _, _ in question_leads], chosen
 
     def _leads(
         self, mentions: Iterable[SilverMention], answers: set[str], common: set[str], weights: dict[str, float]
@@ -188,7 +186,7 @@ class Annotator:
                         overlaps.append(overlap)
                         beside |= ids
             if overlaps:
-                leads[place] = _Lead({**mention, "evidences": len(overlaps)}, max(overlaps), frozenset(beside))
+                leads[place] = ({**mention, "evidences": len(overlaps)}, max(overlaps), frozenset(beside))
         return list(leads.values())
 
     def _is_common(self, answer: Entity) -> bool:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import torch
 
 _YES_NO = {YES["label"].lower(), NO["label"].lower()}
-_OF_THE_READER = {"trains", "positives", "negatives", "negative_windows"}  # of `ha_training`
+_OF_THE_READER = {"trains", "positives", "negatives"}  # of `ha_training`
 
 
 # the texts that the model reads together, one for each evidence, and the answer to write
@@ -44,8 +44,8 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     in `config.ha_training` and `config.ha_seq2seq`; see `trainer`.
     """
     config, settings = ha.config, ha.config.ha_training
-    start = start_of(config, "ha", ", a BART or T5")
-    checkpoint = load_checkpoint(start.base, "sequence-to-sequence", start.key)
+    base, key, output = start_of(config, "ha", ", a BART or T5")
+    checkpoint = load_checkpoint(base, "sequence-to-sequence", key)
     from ..encoder.devices import find_device, inference
     from ..encoder.fusion_in_decoder import answer_loss, check_kind, cut, usual_budget  # PyTorch is there
 
@@ -53,7 +53,7 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     turns: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
     train = _examples(ha, "train", turns_with_evidences(config, "train", sources, ha.resources))
     dev = _examples(ha, "dev", turns)
-    run = stage_run("train ha", start, checkpoint, settings, config, sources)
+    run = stage_run("train ha", base, output, checkpoint, settings, config, sources)
     run.log_sizes("turns", len(train), len(dev))
     budget = config.token_budget or usual_budget(find_device(config.device))
     longest = (config.ha_seq2seq.max_input_length, config.ha_seq2seq.max_output_length)

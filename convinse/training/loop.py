@@ -112,7 +112,7 @@ def fit(
     run = _load_state(state, identity, model, optimizer)
     if run is None:
         first = FitResult([objective.validate(model.eval())])
-        run = _Run(first, _copy(model) if keep_untrained else {})
+        run = _Run(first, copied(model) if keep_untrained else {})
         LOGGER.info("%s: before training: %s", title, shown(first.history[0]))
     else:
         LOGGER.info("%s: goes on after epoch %d and %d steps", title, len(run.result.history) - 1, run.step)
@@ -161,7 +161,7 @@ def fit(
         LOGGER.info("%s: epoch %d: %s", title, epoch, shown(result.history[-1]))
         best_so_far = objective.criterion(result.history[result.best]) if run.weights else -math.inf
         if objective.criterion(result.history[-1]) > best_so_far:
-            result.best, run.weights = epoch, _copy(model)
+            result.best, run.weights = epoch, copied(model)
         run.step = 0
         write_state()
     if run.weights:
@@ -210,7 +210,8 @@ def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float
     return total
 
 
-def _copy(model: Any) -> Weights:
+def copied(model: Any) -> Weights:
+    """Return a copy of the weights of a model, in memory."""
     return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
 
 
@@ -224,7 +225,7 @@ def save_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer:
     progress_made = {"identity": identity, "fitted": run.result, "step": run.step, "seconds": run.seconds}
     with replacing(folder) as temporary:
         temporary.mkdir()
-        save_file({name: tensor.contiguous() for name, tensor in _copy(model).items()}, temporary / "last.safetensors")
+        save_file({name: tensor.contiguous() for name, tensor in copied(model).items()}, temporary / "last.safetensors")
         save_file({name: tensor.contiguous() for name, tensor in run.weights.items()}, temporary / "best.safetensors")
         save_file(moments, temporary / "optimizer.safetensors")
         (temporary / "state.json").write_bytes(msgspec.json.encode(progress_made))

@@ -19,7 +19,7 @@ from ..support.errors import ConfigError, DataError, nearest
 from ..support.progress import progress
 from .objective import Measures, batches
 from .reader import ReadExample, reader_objective, reader_of
-from .trainer import LOGGER, Run, Start, check_output, identity_of
+from .trainer import LOGGER, Run, check_output, identity_of
 
 Scores = tuple[float, float]
 
@@ -53,13 +53,8 @@ BASELINES = (
 )
 
 
-class BaselineRow(NamedTuple):
-    """A row of the table: a data set with the scores of the baselines and of this model, None if there are no scores."""
-
-    title: str
-    base: Scores | None
-    large: Scores | None
-    model: Scores | None
+# a row of the table: a data set with the scores of the baselines and of this model, None if there are no scores
+BaselineRow = tuple[str, Sequence[Scores | None]]
 
 
 def file_names(name: str) -> tuple[str, ...]:
@@ -73,20 +68,20 @@ def comparison(model: Mapping[str, Scores]) -> list[BaselineRow]:
     `model` has (EM, F1) by the name of a file, without `.jsonl.gz`.
     """
     left = dict(model)
-    rows = []
+    rows: list[BaselineRow] = []
     for baseline in BASELINES:
         scores = next((left.pop(name) for name in baseline.files if name in left), None)
         title = f"({'I' if baseline.in_domain else 'O'}) {baseline.title}"
-        rows.append(BaselineRow(title, baseline.base, baseline.large, scores))
-    rows += [BaselineRow(name, None, None, scores) for name, scores in left.items()]
-    measured = [row for row in rows if row.model is not None]
+        rows.append((title, (baseline.base, baseline.large, scores)))
+    rows += [(name, (None, None, scores)) for name, scores in left.items()]
+    measured = [columns for _, columns in rows if columns[-1] is not None]
     if measured:
         means: list[Scores | None] = []
-        for column in zip(*((row.base, row.large, row.model) for row in measured), strict=True):
+        for column in zip(*measured, strict=True):
             scored = [scores for scores in column if scores is not None]
             mean = (sum(em for em, _ in scored) / len(measured), sum(f1 for _, f1 in scored) / len(measured))
             means.append(mean if len(scored) == len(measured) else None)
-        rows.append(BaselineRow(f"mean of {len(measured)}", *means))
+        rows.append((f"mean of {len(measured)}", means))
     return rows
 
 
@@ -113,12 +108,12 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
 
     `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises also the errors of `find_sets` and `train_examples`.
     """
-    start = Start(settings.base, "base", Path(settings.output).expanduser())
-    check_output(start.output, "output")
+    output = Path(settings.output).expanduser()
+    check_output(output, "output")
     train_files = find_sets([Path(settings.train_folder).expanduser()], "train_folder", settings.train_sets)
     dev_files = find_sets([Path(folder).expanduser() for folder in settings.dev_folders], "dev_folders")
     seed, parts, device = settings.seed, settings.validations, settings.device
-    checkpoint = load_checkpoint(start.base, "question-answering", start.key, new_head=True, seed=seed)
+    checkpoint = load_checkpoint(settings.base, "question-answering", "base", new_head=True, seed=seed)
     checkpoint = add_tokens(checkpoint, MARKS, seed)
     train = {name: train_examples(path, settings.examples, seed) for name, path in train_files.items()}
     for name, examples in train.items():
@@ -128,7 +123,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
     files = [*train_files.values(), *dev_files.values()]
     identity = identity_of(settings, checkpoint.model_id, files, [path.name for path in files], without=_WHERE)
     fitting = msgspec.structs.replace(settings, epochs=settings.epochs * parts)
-    run = Run("train reader", start, checkpoint, fitting, identity, device, seed, quiet)
+    run = Run("train reader", settings.base, output, checkpoint, fitting, identity, device, seed, quiet)
 
     def build_reader(copied: Checkpoint) -> ExtractiveReader:
         return ExtractiveReader(copied, device, max_length=settings.max_length, stride=settings.stride)
@@ -141,7 +136,6 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
         lambda measures: measures[f"{_MACRO} F1"],
         max_length=settings.max_length,
         stride=settings.stride,
-        negatives=settings.negative_windows,
         token_budget=settings.token_budget,
     )
     fitted = run.fit(objective)
@@ -152,7 +146,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
             measures = measures | validate(reader, {name: dev_questions(path, None, seed)}, quiet)
     scores = {name: (measures[f"{name} EM"], measures[f"{name} F1"]) for name in dev_files}
     table = comparison(scores)
-    rows = (f"| {row.title} | {shown(row.base)} | {shown(row.large)} | {shown(row.model)} |" for row in table)
+    rows = (f"| {title} | {' | '.join(map(shown, columns))} |" for title, columns in table)
     sets = (f"{name} ({len(examples):,} questions)" for name, examples in train.items())
     run.write(
         fitted,
@@ -168,7 +162,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, 
         record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in scores.items()}},
         unit="validation",
     )
-    return start.output, table
+    return output, table
 
 
 def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]], quiet: bool = False) -> Measures:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..config import EvsTraining, RankingLoss, RetrieverTraining
+from ..config import RankingLoss
 from ..encoder.checkpoint import load_checkpoint
 from .objective import Measures, shuffled_batches
 
@@ -71,7 +71,8 @@ def draw_groups(
 
 def group_steps(
     examples: Iterable[tuple[E, Sequence[T], Sequence[T]]],
-    settings: EvsTraining | RetrieverTraining,
+    positives: int,
+    negatives: int,
     size: int,
     seed: int,
     epoch: int,
@@ -84,7 +85,7 @@ def group_steps(
     groups = [
         (example, group)
         for example, right, wrong in examples
-        for group in draw_groups(right, wrong, settings.positives, settings.negatives, chance)
+        for group in draw_groups(right, wrong, positives, negatives, chance)
     ]
     return shuffled_batches(groups, size, chance)
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..encoder.tokens import Sequences, TextTokenizer
 
+_NEGATIVES = 0.1  # share of the windows without the answer, of texts that have it further on, that are learned from
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens computed at a time; what is kept for the gradient fits into 16 GB
 
 
@@ -61,7 +62,6 @@ def reader_objective(
     *,
     max_length: int,
     stride: int,
-    negatives: float,
     token_budget: int | None = None,
 ) -> Objective[MarkedWindows]:
     """Return the objective of a question-answering model on the examples of each step, whose answers are marked.
@@ -73,7 +73,7 @@ def reader_objective(
         measure: measures it.
         criterion: of the measures; the higher, the better.
         max_length: most tokens of a window, those of the question included.
-        stride, negatives: see `marked_windows`.
+        stride: see `marked_windows`.
         token_budget: most tokens computed at a time, padding counted; None: the device's default.
     """
     from ..encoder.devices import find_device
@@ -85,7 +85,7 @@ def reader_objective(
     def made(epoch: int, steps: Sequence[Sequence[ReadExample]]) -> Iterator[MarkedWindows]:
         for number, step in enumerate(steps):
             chance = random.Random(f"{run.seed} {epoch} {number}")
-            yield marked_windows(step, tokenizer, stride, negatives, chance)
+            yield marked_windows(step, tokenizer, stride, _NEGATIVES, chance)
 
     return Objective(
         steps=examples,

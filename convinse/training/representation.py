@@ -33,10 +33,10 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     `config.qu_sr`; see `trainer`.
     """
     config, settings = qu.config, qu.config.qu_training
-    start = start_of(config, "qu", ", a BART or T5")
+    base, key, output = start_of(config, "qu", ", a BART or T5")
     files = annotated_parts(config)
     train, dev = (read_examples(config, path) for path in files)
-    checkpoint = load_checkpoint(start.base, "sequence-to-sequence", start.key)
+    checkpoint = load_checkpoint(base, "sequence-to-sequence", key)
     from ..encoder.devices import inference
     from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
 
@@ -44,7 +44,7 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     lengths = [min(most, checkpoint.max_length) for most in longest]
     parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
     identity = identity_of(settings, checkpoint.model_id, files, parameters, without=["annotated"])
-    run = Run("train qu", start, checkpoint, settings, identity, config.device, config.seed)
+    run = Run("train qu", base, output, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
 
     def loss(model: Any, step: Sequence[WritingExample]) -> tuple[torch.Tensor, int]:

@@ -35,21 +35,23 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     on the dev part. The retrieval of `ers` gives the candidates; settings are in `config.evs_training`. See `trainer`.
     """
     config, settings = ers.config, ers.config.evs_training
-    start = start_of(config, "evs")
-    learner = CrossEncoderLearner(start.base, start.key, config.evs_max_length, settings.loss, config.seed)
+    base, key, output = start_of(config, "evs")
+    learner = CrossEncoderLearner(base, key, config.evs_max_length, settings.loss, config.seed)
     form = row_form_of(learner.checkpoint)
     train, dev = (examples(ers, sources, part, form) for part in ("train", "dev"))
     if not train or not dev:
         raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
     if len(dev) > _VALIDATED_TURNS:
         dev = random.Random(config.seed).sample(dev, _VALIDATED_TURNS)
-    run = stage_run("train ers", start, learner.checkpoint, settings, config, sources)
+    run = stage_run("train ers", base, output, learner.checkpoint, settings, config, sources)
     most = config.evs_max_evidences
     lexical = measures([turn.right for turn in dev], most)
     run.log_sizes("turns", len(train), len(dev), lexical)
     sides = [(turn, *turn.sides()) for turn in train]
     objective: Objective[list[tuple[RankedTexts, list[str]]]] = Objective(
-        steps=lambda epoch: group_steps(sides, settings, settings.batch_turns, config.seed, epoch),
+        steps=lambda epoch: group_steps(
+            sides, settings.positives, settings.negatives, settings.batch_turns, config.seed, epoch
+        ),
         loss=lambda model, step: learner.loss(model, [Group(turn.query, texts) for turn, texts in step]),
         validate=lambda model: validate(model, learner, dev, most),
         criterion=lambda epoch: epoch["answer_presence"] + epoch["mrr"],

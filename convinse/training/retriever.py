@@ -17,10 +17,11 @@ from ..support.errors import DataError
 from .objective import FitResult, Measures, Objective
 from .passage_pairs import JudgedQuestion, hold_out, read_examples
 from .rankers import BiEncoderLearner, CrossEncoderLearner, Group, RankedTexts, group_steps, rank_measures, ranked_anew
-from .trainer import Run, Start, check_output, identity_of
+from .trainer import Run, check_output, identity_of
 
 _AT = 10  # ranks that the measures look at
 _DIGITS = 5  # of scores that count
+_POSITIVES = 2  # groups of a question in an epoch at most
 
 
 class TrainedRetriever(NamedTuple):
@@ -39,15 +40,15 @@ def train_retriever(
 
     The epoch with the best MRR@10 over the mined candidates is kept.
     """
-    start = Start(settings.base, "--base", Path(settings.output))  # as the command calls it, for messages
-    check_output(start.output, "--output")
+    key, output = "--base", Path(settings.output)  # as the command calls it, for messages
+    check_output(output, "--output")
     opened = PassageIndex(index)
     # the learner is made first: mining may take minutes
     learner: BiEncoderLearner | CrossEncoderLearner
     if settings.bi_encoder:
-        learner = BiEncoderLearner(settings.base, start.key, settings.max_length)
+        learner = BiEncoderLearner(settings.base, key, settings.max_length)
     else:
-        learner = CrossEncoderLearner(settings.base, start.key, settings.max_length, settings.loss, settings.seed)
+        learner = CrossEncoderLearner(settings.base, key, settings.max_length, settings.loss, settings.seed)
     examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
     try:
         train, held = hold_out(examples, settings.held_out, settings.seed)
@@ -64,13 +65,25 @@ def train_retriever(
 
     dev = [RankedTexts(e.query, texts(e.ranked), [number in e.right for number in e.ranked]) for e in held]
     identity = identity_of(settings, learner.checkpoint.model_id, [pairs, questions], opened.build_id)
-    run = Run("train retriever", start, learner.checkpoint, settings, identity, settings.device, settings.seed, quiet)
+    run = Run(
+        "train retriever",
+        settings.base,
+        output,
+        learner.checkpoint,
+        settings,
+        identity,
+        settings.device,
+        settings.seed,
+        quiet,
+    )
     lexical = measures([question.right for question in dev])
     run.log_sizes("questions", len(train), len(dev), lexical)
     sides = [(question, question.right, question.wrong) for question in train]
     fitted = run.fit(
         Objective(
-            steps=lambda epoch: group_steps(sides, settings, settings.batch_questions, settings.seed, epoch),
+            steps=lambda epoch: group_steps(
+                sides, _POSITIVES, settings.negatives, settings.batch_questions, settings.seed, epoch
+            ),
             loss=lambda model, step: learner.loss(model, groups(step)),
             validate=lambda model: measures(ranked_anew(model, dev, learner.scores, _DIGITS)),
             criterion=lambda epoch: epoch["mrr_at_10"],

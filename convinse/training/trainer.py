@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,20 +31,13 @@ _RECORD = "training.json"
 _PLACES = ("name", "output_path", "output", "device")  # settings that change no result
 
 
-class Start(NamedTuple):
-    """The beginning of a training: the checkpoint's name, the setting that names it (for messages), the folder to write."""
-
-    base: str
-    key: str
-    output: Path
-
-
 @dataclass
 class Run:
     """A training of a checkpoint, in place, which goes on from a stopped run of the same identity (`identity_of`)."""
 
     name: str  # the command, such as `train ers`
-    start: Start
+    base: str  # the name of the checkpoint
+    output: Path  # the folder to write
     checkpoint: Checkpoint
     settings: FitSettings
     identity: Mapping[str, str]
@@ -68,7 +61,7 @@ class Run:
             self.checkpoint.model,
             objective,
             self.settings,
-            state_of(self.start.output),
+            state_of(self.output),
             self.identity,
             device=self.device,
             seed=self.seed,
@@ -111,7 +104,7 @@ class Run:
         seconds = time.perf_counter() - self._begun
         card = model_card(
             title,
-            f"{use}\nTrained by `{command}` from `{self.start.base}` in {seconds:.0f} s, seed {self.seed}.",
+            f"{use}\nTrained by `{command}` from `{self.base}` in {seconds:.0f} s, seed {self.seed}.",
             {
                 "Data": data,
                 "Settings": settings_list(msgspec.to_builtins(settings or self.settings)),
@@ -120,9 +113,9 @@ class Run:
             },
             {"library_name": library, "pipeline_tag": task},
         )
-        write_trained(self.checkpoint, self.start.output, card, fitted, record, partial(self._with_graphs, more))
-        LOGGER.info("%s: %s %d is in %s%s", self.name, unit, fitted.best, self.start.output, remark)
-        return self.start.output
+        write_trained(self.checkpoint, self.output, card, fitted, record, partial(self._with_graphs, more))
+        LOGGER.info("%s: %s %d is in %s%s", self.name, unit, fitted.best, self.output, remark)
+        return self.output
 
     def _with_graphs(self, more: Callable[[Path], None] | None, folder: Path) -> None:
         if more is not None:
@@ -132,13 +125,16 @@ class Run:
         from ..encoder.onnx_export import write_graphs
 
         try:
-            write_graphs(folder, name=str(self.start.output))
+            write_graphs(folder, name=str(self.output))
         except (ModelError, DependencyError) as error:
             LOGGER.warning("%s: no ONNX files: %s", self.name, error)
 
 
-def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") -> Start:
-    """Return the start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` ends the error's remedy."""
+def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") -> tuple[str, str, Path]:
+    """Return the checkpoint that a stage's training starts from, the setting that names it (for messages), and the folder to write.
+
+    The setting is `STAGE_training.base`, else `STAGE_model`; `kind` ends the error's remedy.
+    """
     settings: StageTraining = getattr(config, f"{stage}_training")
     base = settings.base or getattr(config, f"{stage}_model")
     if base is None:
@@ -147,15 +143,21 @@ def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") 
             f"set {stage}_training: {{base: FOLDER or hub name}}{kind}"
         )
     key = f"{stage}_training.base" if settings.base else f"{stage}_model"
-    return Start(base, key, output_of(config, stage))
+    return base, key, output_of(config, stage)
 
 
 def stage_run(
-    name: str, start: Start, checkpoint: Checkpoint, settings: FitSettings, config: Config, sources: Sequence[str]
+    name: str,
+    base: str,
+    output: Path,
+    checkpoint: Checkpoint,
+    settings: FitSettings,
+    config: Config,
+    sources: Sequence[str],
 ) -> Run:
     """Return the training of a stage on the configured conversations with evidences of some sources."""
     identity = identity_of(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
-    return Run(name, start, checkpoint, settings, identity, config.device, config.seed)
+    return Run(name, base, output, checkpoint, settings, identity, config.device, config.seed)
 
 
 def output_of(config: Config, stage: Literal["qu", "evs", "ha"]) -> Path:

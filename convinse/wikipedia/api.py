@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -21,29 +21,23 @@ _NO_TITLE = re.compile(r"[#<>\[\]{}|\x00-\x1f\x7f]|^\s*$")
 _REMEDY = "check ers_wikipedia_api, ers_wikidata_api and the network; the item is asked for again next time"
 
 
-class RawPage(NamedTuple):
-    """A rendered page: `title` after redirects, `item` from the page properties (or empty), `redirected`."""
+LinkedItem = tuple[str, str]  # the item of a linked page, and that page's title after redirects
+
+
+class RawPage(msgspec.Struct):
+    """A rendered page as the API answers it; `title` is that after redirects."""
 
     title: str
-    html: str
-    revision: int
-    item: str
-    redirected: bool
-
-
-class LinkedItem(NamedTuple):
-    """The item of a linked page, and that page's title after redirects."""
-
-    id: str
-    title: str
-
-
-class _Parsed(msgspec.Struct):
-    title: str
-    text: str
-    revid: int = 0
+    html: str = msgspec.field(name="text")
+    revision: int = msgspec.field(name="revid", default=0)
     redirects: list[TitleStep] = []
     properties: dict[str, Any] = {}
+
+    @property
+    def item(self) -> str:
+        """The item of the page; empty without one."""
+        item = self.properties.get("wikibase_item")
+        return item if isinstance(item, str) else ""
 
 
 class MediaWikiApi:
@@ -95,11 +89,10 @@ class MediaWikiApi:
         )
         if answer is None:
             return None
-        page = self._client.shape(self.wikipedia, answer.get("parse"), _Parsed)
-        if not page.text.strip():
+        page = self._client.shape(self.wikipedia, answer.get("parse"), RawPage)
+        if not page.html.strip():
             raise self._client.strange(self.wikipedia, f"an empty page for '{title}'")
-        item = page.properties.get("wikibase_item")
-        return RawPage(page.title, page.text, page.revid, item if isinstance(item, str) else "", bool(page.redirects))
+        return page
 
     def items_of(
         self, titles: Iterable[str], until: float, page: str | None = None
@@ -151,7 +144,7 @@ class MediaWikiApi:
 
 def _linked(title: str, forward: Mapping[str, str], items: Mapping[str, str]) -> LinkedItem | None:
     last = last_title(title, forward)
-    return LinkedItem(item, last) if (item := items.get(last)) else None
+    return (item, last) if (item := items.get(last)) else None
 
 
 def _batches(titles: Iterable[str]) -> Iterator[list[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
@@ -28,14 +27,16 @@ _BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
 _FEW = 16  # pages for one process more
 
 
-class BuiltDump(NamedTuple):
-    """The counts of a build: `counts` has the pages of the dump and the evidences of each source."""
+class Changed(NamedTuple):
+    """The counts of a build or a change of a dump, of pages."""
 
-    counts: dict[str, int]
-    skipped: int  # pages without an item
-    bad: int
-    repeated: int  # second pages of an item
-    seconds: float
+    added: int = 0
+    replaced: int = 0
+    removed: int = 0
+    linked: int = 0  # other pages with links that lead to other items now
+    skipped: int = 0  # without an item, or of an import without evidences: CONVINSE also stored failed requests so
+    bad: int = 0  # lines that are not pages, or of an import evidences
+    repeated: int = 0  # second pages of an item
 
 
 def build(
@@ -46,7 +47,7 @@ def build(
     embedding: Embedding | None = None,
     processes: int | None = None,
     quiet: bool = True,
-) -> BuiltDump:
+) -> Changed:
     """Build the dump of a file of pages; an older one at `output` is replaced when the new one is complete.
 
     Args:
@@ -61,7 +62,6 @@ def build(
         DataError: a file cannot be read, has too many bad lines, or no page has an item.
         OutputError: `output` cannot be written, or is something else than a dump.
     """
-    start = time.monotonic()
     check_replaceable(output)
     items, number = _read_titles(pages, titles)
     lines = PageLines(pages, number, quiet)
@@ -75,8 +75,8 @@ def build(
         lines.check_usable()
 
     with closing(packed()) as packed_pages:
-        counts = write_packed(output, packed_pages, embedding, items.write)
-    return BuiltDump(counts, lines.skipped, lines.bad, lines.usable - counts["pages"], time.monotonic() - start)
+        added = write_packed(output, packed_pages, embedding, items.write)["pages"]
+    return Changed(added=added, skipped=lines.skipped, bad=lines.bad, repeated=lines.usable - added)
 
 
 class PageLines:

@@ -7,29 +7,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from ..support.errors import DataError
 from ..support.jsonlines import raw_lines
-from .build import ITEM, PageLines, parsed
+from .build import ITEM, Changed, PageLines, parsed
 from .dump import WikipediaDump
 from .page import Page
 from .stored_pages import Embedding, PackedPage, changing, pack, put_pages, remove_page, stored_page, write_meta
 from .titles import add_title, linking_pages, names_of, normal, page_in, page_titles, read_titles, remove_title
-
-
-class Changed(NamedTuple):
-    """The counts of a change of a dump, of pages."""
-
-    added: int = 0
-    replaced: int = 0
-    removed: int = 0
-    linked: int = 0  # other pages with links that lead to other items now
-    skipped: int = 0  # without an item
-    bad: int = 0  # lines that are not pages
-    repeated: int = 0  # second pages of an item
 
 
 def add_pages(path: Path, pages: Path, embedding: Embedding | None = None, quiet: bool = True) -> Changed:

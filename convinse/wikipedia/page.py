@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Row, entities_within
+from ..records.evidence import Cell, Entity, Evidence, Row, entities_within
 from ..records.ranked_rows import with_ranks
 from ..support.limits import MOST_PAGE_TEXT
 from .document import PageElement, blocks, parse_html
@@ -112,10 +112,10 @@ def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> lis
         if snippet.row is not None:
             evidence["row"] = _row(evidence, snippet.row, snippet.parts, item["id"])
         elif snippet.source == "info":
-            values: list[AttributeValue] = []
+            values: list[Cell] = []
             for start, end, header, _ in snippet.parts:
                 within = entities_within(evidence, start, end)
-                value: AttributeValue = {"text": snippet.text[start:end], "entities": within, "start": start}
+                value: Cell = {"text": snippet.text[start:end], "entities": within, "start": start}
                 if header:
                     value["header"] = header
                 values.append(value)
@@ -154,7 +154,7 @@ def snippet_of(evidence: Evidence, links: tuple[Link, ...]) -> Snippet:
     return Snippet(evidence["evidence_text"], links, evidence["source"], tuple(parts), about, tuple(path))
 
 
-def _part(cell: Cell | AttributeValue, column: int = 0) -> Part:
+def _part(cell: Cell, column: int = 0) -> Part:
     return Part(cell["start"], cell["start"] + len(cell["text"]), cell.get("header", ""), column)
 
 

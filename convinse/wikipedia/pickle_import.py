@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import io
 import pickle
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -22,7 +21,7 @@ from ..support.errors import DataError, one_line
 from ..support.jsonlines import read_bytes, unpacked
 from ..support.limits import LARGEST_PICKLE, MOST_ITEM_TEXT, MOST_TIMES_PICKLE
 from ..support.progress import progress
-from .build import ITEM
+from .build import ITEM, Changed
 from .dump import check_replaceable, write_packed
 from .stored_pages import PackedPage, pack
 
@@ -48,23 +47,13 @@ class _RefusingUnpickler(_UNPICKLER):  # type: ignore[misc]
         raise pickle.UnpicklingError(f"refused: {module}.{name}, as a dump holds only plain data")
 
 
-class Imported(NamedTuple):
-    """The counts of an import: `counts` has the pages of the dump and the evidences of each source."""
-
-    counts: dict[str, int]
-    empty: int  # items without evidences: CONVINSE also stored failed requests so
-    bad: int
-    seconds: float
-
-
-def import_pickle(path: Path, output: Path, *, quiet: bool = True) -> Imported:
+def import_pickle(path: Path, output: Path, *, quiet: bool = True) -> Changed:
     """Write the items of a pickle (plain or gzip) into a dump, which replaces an older one.
 
     Raises:
         DataError: the file is not a pickle of items, is too large, holds more than data, or has too many bad evidences.
         OutputError: `output` cannot be written, or is not a dump.
     """
-    start = time.monotonic()
     check_replaceable(output)
     items, size = _load(path)
     faults = Faults(path, "evidences", "is this a Wikipedia dump of CONVINSE?")
@@ -87,9 +76,8 @@ def import_pickle(path: Path, output: Path, *, quiet: bool = True) -> Imported:
             raise DataError(f"{path}: holds no item with evidences")
         faults.report()
 
-    counts = write_packed(output, pages())
-    empty = sum(not value for value in items.values())
-    return Imported(counts, empty, faults.bad, time.monotonic() - start)
+    added = write_packed(output, pages())["pages"]
+    return Changed(added=added, skipped=sum(not value for value in items.values()), bad=faults.bad)
 
 
 def _load(path: Path) -> tuple[dict[Any, Any], int]:

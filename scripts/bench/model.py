@@ -20,7 +20,7 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.pool import ModelPool
 from convinse.encoder.reranker import BertReranker
-from convinse.evidence_retrieval_scoring.cascade import reciprocal_ranks
+from convinse.evidence_retrieval_scoring.scorer import reciprocal_ranks
 from convinse.language.language import english
 from convinse.scoring.convqa import calibration_error
 from convinse.scoring.extractive import normalize
@@ -176,7 +176,7 @@ def ranks_of(
         texts = question.texts
         lexical = best_first(english().bm25.scores(question.query, texts), texts)
         dense = best_first(cosine, texts)
-        fused = best_first(reciprocal_ranks([lexical, dense]), texts)  # as the cascade fuses them
+        fused = best_first(reciprocal_ranks([lexical, dense], len(texts)), texts)  # as the cascade fuses them
         first = fused[:top]
         odds = model.reranker.predict([(question.query, question.read(form)[place]) for place in first], logits=True)
         order = [first[place] for place in best_first(odds, [texts[place] for place in first])]

@@ -63,10 +63,10 @@ def measured(
         config, sources, use_gold_answers=HISTORIES[history], limit=bench.size.limit, quiet=True, part=part
     )
     turns = list(measured_turns(done.path / TURNS))
-    figure = interval([turn.turn["p_at_1"] for turn in turns], [turn.group for turn in turns])
+    _, low, high = interval([turn.turn["p_at_1"] for turn in turns], [turn.group for turn in turns])
     abstained, unanswerable = done.metrics["abstained"], done.metrics["unanswerable"]
     return {
-        **done.metrics, "interval": f"{figure.low:.3f}-{figure.high:.3f}", "abstained_answerable": abstained["answerable"],
+        **done.metrics, "interval": f"{low:.3f}-{high:.3f}", "abstained_answerable": abstained["answerable"],
         "abstained_right": abstained["right"],
         "abstained_unanswerable": unanswerable["abstained"] if unanswerable["num_questions"] else None,
     }  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from convinse.encoder.pool import ModelPool, PairSpans
-from convinse.encoder.reranker import BertReranker, PairScores, ScoreCache
+from convinse.encoder.reranker import BertReranker, ScoreCache
 from convinse.support.cache import Cache
 from evidences import evidence, same_ranking
 from tiny_models import WORDS, Counted, joint, reference_outputs, tiny
@@ -191,9 +191,9 @@ def test_entry_of_another_form_counts_as_missing(tmp_path):
     read = [PairSpans(5, np.ones((3, 2), np.float32)), None]
     cache = Cache(tmp_path)
     pairs = ScoreCache(cache, "model", 64, True)
-    pairs.put("q", ["a", "b"], PairScores(np.array([1, 2], np.float32), read))
-    cached = pairs.get("q", ["a", "b"])
-    assert cached.odds.tolist() == [1, 2] and cached.spans[1] is None and cached.spans[0].logits.shape == (3, 2)
+    pairs.put("q", ["a", "b"], (np.array([1, 2], np.float32), read))
+    odds, spans = pairs.get("q", ["a", "b"])
+    assert odds.tolist() == [1, 2] and spans[1] is None and spans[0].logits.shape == (3, 2)
     parts = json.loads(cache.keys()[0])
     cache.put(*parts, value=[1])
     assert pairs.get("q", ["a", "b"]) is None

@@ -5,7 +5,6 @@ import copy
 from literal_evidence import Known
 
 from convinse.config import parse_config
-from convinse.encoder.fusion_in_decoder import WrittenText
 from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
 from convinse.resources import Resources
 from evidences import evidence
@@ -26,7 +25,7 @@ class Written:
     """A model that writes given texts; it stands for a trained one."""
 
     def __init__(self, *texts):
-        self.texts, self.read = [WrittenText(*text) for text in texts], []
+        self.texts, self.read = list(texts), []
 
     def write(self, texts):
         self.read.append(list(texts))

@@ -74,7 +74,7 @@ def test_a_request_in_the_shape_of_the_interface():
 def test_equal_requests_are_sent_once_also_offline(monkeypatch):
     with serving() as server:
         Client(server.url).ask(3)
-        for keys in ({"max_tokens": 9}, {"model": "n"}, {"json_schema": False}, {"extra": {"top_k": 1}}):
+        for keys in ({"max_tokens": 9}, {"model": "n"}, {"temperature": 0.5}, {"extra": {"top_k": 1}}):
             Client(server.url, **keys).ask()
         number = len(server.requests)
         monkeypatch.setenv("CONVINSE_OFFLINE", "1")

@@ -10,7 +10,7 @@ from convinse.language.language import english
 from convinse.question_understanding.referents import FeatureReader, ReferentFeatures, earlier_entities
 from convinse.question_understanding.rewriting import names_in, pointed
 from convinse.question_understanding.slots import Slots, unlinked_names
-from convinse.records.rewriting import EarlierTurn, Inserted, concatenated, history_text, rewritten
+from convinse.records.rewriting import EarlierTurn, Insertion, concatenated, history_text, rewritten
 from convinse.resources import Resources
 from convinse.testing import QuestionUnderstandingContract
 
@@ -20,7 +20,7 @@ TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label
 
 @each_case("rewrites")
 def test_words_go_in_and_out(case):
-    inserted = [Inserted(place, text, 0, "question") for place, text in case["inserted"]]
+    inserted = [(text, Insertion(place, place, 0, "question")) for place, text in case["inserted"]]
     full = rewritten(case["question"], inserted, [tuple(span) for span in case["removed"]], english().words.owns)
     assert full.text == case["full"]
     assert [full.text[span.start : span.end] for span in full.insertions] == [text for _, text in case["inserted"]]

@@ -8,7 +8,7 @@ import pytest
 from case_tables import each_case
 from convinse.support.errors import NetworkError
 from convinse.support.mediawiki import until
-from convinse.wikipedia.api import LinkedItem, MediaWikiApi
+from convinse.wikipedia.api import MediaWikiApi
 from loopback import ok, status
 from mediawiki import error, mediawiki
 
@@ -36,13 +36,21 @@ def linked(client, titles):
 
 
 def test_a_page_is_requested_in_the_documented_way_and_redirects_are_followed(wiki, client):
-    assert client.page("Titanic", soon()) == ("Titanic", "<p>A film.</p>", 7, "Q44578", False)
+    page = client.page("Titanic", soon())
+    assert (page.title, page.html, page.revision, page.item, page.redirects) == (
+        "Titanic",
+        "<p>A film.</p>",
+        7,
+        "Q44578",
+        [],
+    )
     params = wiki.requests[0].params
     expected = {"action": "parse", "page": "Titanic", "redirects": "1", "format": "json", "formatversion": "2"}
     assert expected.items() <= params.items() and params["maxlag"] == "5"
     assert {"text", "revid"} <= set(params["prop"].split("|"))
     wiki.redirects = {"Titanic movie": "Titanic"}
-    assert client.page("titanic_movie", soon())[::4] == ("Titanic", True)
+    page = client.page("titanic_movie", soon())
+    assert page.title == "Titanic" and page.redirects
 
 
 def test_the_contact_is_sent(wiki):
@@ -81,9 +89,9 @@ def test_items_come_back_under_the_titles_as_linked(wiki, client):
     wiki.redirects = {"Cameron": "Jim Cameron", "Jim Cameron": "James Cameron", "A": "B", "B": "A"}
     wiki.pages["Draft of it"] = "<p>x</p>"
     found = linked(client, ["james_Cameron", "Cameron", "Titanic", "Nowhere", "A", "Draft of it"])
-    cameron = LinkedItem("Q42574", "James Cameron")
+    cameron = ("Q42574", "James Cameron")
     assert found == {
-        "james_Cameron": cameron, "Cameron": cameron, "Titanic": LinkedItem("Q44578", "Titanic"),
+        "james_Cameron": cameron, "Cameron": cameron, "Titanic": ("Q44578", "Titanic"),
         "Nowhere": None, "A": None, "Draft of it": None,
     }  # fmt: skip
     expected = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1"}
@@ -93,7 +101,7 @@ def test_items_come_back_under_the_titles_as_linked(wiki, client):
 def test_addresses_stay_short_enough(wiki, client):
     titles = [f"{'語' * 80}{number}" for number in range(50)]
     wiki.items = {titles[49]: "Q1"}
-    assert linked(client, titles)[titles[49]].id == "Q1"
+    assert linked(client, titles)[titles[49]] == ("Q1", titles[49])
     assert len(wiki.requests) > 1 and all(len(request.path) < 8000 for request in wiki.requests)
 
 
@@ -107,7 +115,7 @@ def test_a_query_that_continues_is_read_to_its_end(wiki, client):
         return ok({"query": {"pages": [{"title": title, "pageprops": {"wikibase_item": item}}]}, **more})
 
     wiki.faults = [part("A", "Q1", **{"continue": {"ppcontinue": 9, "continue": "||"}}), part("B", "Q2")]
-    assert {title: item.id for title, item in linked(client, ["A", "B"]).items()} == {"A": "Q1", "B": "Q2"}
+    assert linked(client, ["A", "B"]) == {"A": ("Q1", "A"), "B": ("Q2", "B")}
     assert wiki.requests[1].params["ppcontinue"] == "9"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from convinse.support.errors import DataError
 from convinse.wikipedia import pickle_import
+from convinse.wikipedia.build import Changed
 from convinse.wikipedia.dump import WikipediaDump
 from convinse.wikipedia.pickle_import import import_pickle
 
@@ -45,7 +46,9 @@ def check_refused(data, words, protocol=4):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_entries_of_every_protocol_are_normalised(workdir, protocol, pack):
     done = imported(pack(pickle.dumps(DATA, protocol)))
-    assert done.counts == {"pages": 4, "info": 1, "table": 1, "text": 1504} and (done.empty, done.bad) == (1, 0)
+    assert done == Changed(added=4, skipped=1)
+    with closing(WikipediaDump(Path("w.db"))) as dump:
+        assert dump.counts == {"pages": 4, "info": 1, "table": 1, "text": 1504}
     found = content()
     assert found["Q1"][0] == {"evidence_text": "one", "source": "info", "wikidata_entities": [{"id": "Q1", "label": "é"}],
                               "disambiguations": [["é", "Q1"], ["1997", "1997-01-01T00:00:00Z"]], "mentions": []}  # fmt: skip

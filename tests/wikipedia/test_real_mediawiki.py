@@ -4,9 +4,9 @@ import pytest
 
 from convinse.config import load_config
 from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
-from convinse.knowledge_base.wikidata_client import LiveAddresses, WikidataClient
+from convinse.knowledge_base.wikidata_client import WikidataClient
 from convinse.support.mediawiki import until
-from convinse.wikipedia.api import LinkedItem, MediaWikiApi
+from convinse.wikipedia.api import MediaWikiApi
 from real_mediawiki import real_mediawiki, reason_to_skip
 
 pytestmark = pytest.mark.skipif(bool(reason_to_skip()), reason=reason_to_skip() or "a MediaWiki is there")
@@ -20,7 +20,7 @@ def api(tmp_path_factory):
 
 @pytest.fixture
 def client(api, closed):
-    return closed(WikidataClient(LiveAddresses(api, api), None))
+    return closed(WikidataClient(api, api))
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def test_a_page_is_rendered_and_its_redirect_followed(articles):
 def test_linked_titles_have_their_items(articles, page):
     titles = ["Leo DiCaprio", "james_Cameron", "Nowhere", *(f"Page {number}" for number in range(60))]
     items = {title: item for batch in articles.items_of(titles, until(20), page) for title, item in batch.items()}
-    assert items["Leo DiCaprio"] == LinkedItem("Q38111", "Leonardo DiCaprio")
-    assert items["james_Cameron"].id == "Q42574" and items["Nowhere"] is None
+    assert items["Leo DiCaprio"] == ("Q38111", "Leonardo DiCaprio")
+    assert items["james_Cameron"][0] == "Q42574" and items["Nowhere"] is None
 
 
 def test_titles_redirects_and_search_lead_to_items(client):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from convinse.wikipedia import build as build_module
-from convinse.wikipedia.build import build
+from convinse.wikipedia.build import Changed, build
 from convinse.wikipedia.dump import WikipediaDump
 from convinse.wikipedia.titles import label_of
 from places import DATA
@@ -38,7 +38,9 @@ PAIR = [page("Titanic (1997 film)", "Q44578"), page("James Cameron", "Q42574")]
 @pytest.mark.parametrize("name", ["pages.jsonl", "pages.jsonl.gz"])
 def test_links_resolve_through_the_pages_themselves(workdir, name):
     built = build(save([*PAIR, ""], name), Path("w.db"))
-    assert built.counts == {"pages": 2, "text": 2} and not (built.skipped or built.bad or built.repeated)
+    with closing(WikipediaDump(Path("w.db"))) as dump:
+        assert dump.counts == {"pages": 2, "text": 2}
+    assert built == Changed(added=2)
     found = ids(content("w.db")["Q44578"])
     assert found["Q42574"] == "James Cameron" and found["Q44578"] == "Titanic"
 
@@ -63,7 +65,7 @@ def test_bad_lines_are_reported_with_their_number_and_skipped(workdir, caplog, m
     lines = [PAIR[0], "{", page("Bad", "Q5"), {"title": "x", "qid": "Q1"}, page("A", "P31"), page("B", None), PAIR[1],
              page("Again", "Q42574")]  # fmt: skip
     built = build(save(lines), Path("w.db"), processes=1)
-    assert (built.counts["pages"], built.bad, built.skipped, built.repeated) == (2, 4, 1, 1)
+    assert (built.added, built.bad, built.skipped, built.repeated) == (2, 4, 1, 1)
     for word in ("line 2:", "line 3:", "odd page", "line 4:", "html", "line 5:", "second page of Q42574"):
         assert word in caplog.text
 
@@ -73,7 +75,7 @@ def test_real_pages_give_the_same_dump_with_any_number_of_processes(workdir):
     with gzip.open(PAGES / "pages_with_qid.jsonl.gz", "rt") as file:
         Path("p.jsonl").write_text("".join(next(file) for _ in range(20)))
     titles = PAGES / "title2qid.tsv.gz"
-    assert build(Path("p.jsonl"), Path("1.db"), titles, processes=1).counts["pages"] == 20
+    assert build(Path("p.jsonl"), Path("1.db"), titles, processes=1).added == 20
     build(Path("p.jsonl"), Path("3.db"), titles, processes=3)
     assert Path("1.db").read_bytes() == Path("3.db").read_bytes()
 

@@ -165,7 +165,7 @@ class WikipediaRetriever:
         if raw is None:
             self.logger.info("%s: no Wikipedia page%s", item_id, f" '{title}'" if title else "")
             return missing
-        if raw.redirected and raw.item not in ("", item_id):
+        if raw.redirects and raw.item not in ("", item_id):
             self.logger.info("%s: '%s' leads to the page of %s, '%s'", item_id, title, raw.item, raw.title)
             return missing
         try:
@@ -183,15 +183,19 @@ class WikipediaRetriever:
         for title in titles:
             cached = self.cache.get(*key, title)
             if cached is not None and self._is_fresh(cached):
-                items[title] = None if cached["missing"] else LinkedItem(cached["id"], cached["title"])
+                items[title] = None if cached["missing"] else (cached["id"], cached["title"])
         for batch in self._api.items_of(sorted(titles - items.keys()), deadline, page):
             date = now().isoformat()
             for title, item in batch.items():
-                value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
+                value = {
+                    "missing": item is None,
+                    "date": date,
+                    **({} if item is None else {"id": item[0], "title": item[1]}),
+                }
                 self.cache.put(*key, title, value=value)
             items.update(batch)
-        linked = ((title, item) for title, item in items.items() if item is not None)
-        return {title: {"id": item.id, "label": _without_bracket(item.title)} for title, item in linked}
+        linked = ((title, *item) for title, item in items.items() if item is not None)
+        return {title: {"id": item_id, "label": _without_bracket(name)} for title, item_id, name in linked}
 
     def _is_fresh(self, cached: dict[str, Any]) -> bool:
         # missing pages expire after `ers_missing_ttl` days, others with the facts

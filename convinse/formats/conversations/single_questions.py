@@ -16,11 +16,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.conversation import Conversation, Turn
+from ..records import without
 
 
 def compmix(record: dict[str, Any], number: int) -> Conversation:
     """Return a turn with all keys of the record but `domain`, which the conversation gets."""
-    turn = _without(record, "domain")
+    turn = without(record, "domain")
     return _one_turn(record["question_id"], record["question"], record["answers"], record.get("domain", ""), turn)
 
 
@@ -33,7 +34,7 @@ def timequestions(record: dict[str, Any], number: int) -> Conversation:
         else:
             answers.append(dict.fromkeys(("id", "label"), str(answer["AnswerArgument"])))
     domain = "+".join(sorted(record.get("Temporal question type", [])))
-    return _one_turn(record["Id"], record["Question"], answers, domain, _without(record, "Id", "Question", "Answer"))
+    return _one_turn(record["Id"], record["Question"], answers, domain, without(record, "Id", "Question", "Answer"))
 
 
 def lcquad2(record: dict[str, Any], number: int) -> Conversation:
@@ -45,10 +46,6 @@ def lcquad2(record: dict[str, Any], number: int) -> Conversation:
 def clocq_task(record: dict[str, Any], number: int) -> Conversation:
     """Return a turn without answers, with all keys of the task."""
     return {"conv_id": number, "questions": [{**record, "turn": 0, "question_id": str(number)}]}  # type: ignore[typeddict-item]
-
-
-def _without(record: dict[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key not in keys}
 
 
 def _one_turn(

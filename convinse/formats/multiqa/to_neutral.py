@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..neutral import NeutralAnswer, NeutralDocument, NeutralPart, NeutralQuestion, NeutralRecord, NeutralSpan
+from ..records import without
 from ..tokens import Token
 from .answers import answers_of, candidates, cannot_answer, spellings, text_of, texts
 from .checks import covered, letters
@@ -36,9 +37,9 @@ def to_neutral(entry: Json) -> EntryRecord:
             for name in _TEXT_PARTS
             if (text := document.get(name)) is not None
         ]
-        documents.append(NeutralDocument(parts, _without(document, *_TEXT_PARTS, "tokens")))
+        documents.append(NeutralDocument(parts, without(document, *_TEXT_PARTS, "tokens")))
     questions = [_question(question, raw) for question in entry["qas"]]
-    return EntryRecord(documents, questions, str(entry["id"]), _without(entry, "id", "context", "qas"), entry)
+    return EntryRecord(documents, questions, str(entry["id"]), without(entry, "id", "context", "qas"), entry)
 
 
 def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
@@ -58,7 +59,7 @@ def _question(question: Json, documents: list[Json]) -> NeutralQuestion:
         for answer in answers_of(candidate):
             answers += _neutral_answers(answer, documents)
             accepted += texts(answer)
-    extras = _without(question, "qid", "question", "question_tokens", "answers")
+    extras = without(question, "qid", "question", "question_tokens", "answers")
     answer_texts = {answer.text for answer in answers}
     return NeutralQuestion(
         question["qid"],
@@ -80,7 +81,7 @@ def _neutral_answers(answer: Json, documents: list[Json]) -> Iterator[NeutralAns
             places.setdefault(letters(span.text), []).append(span)
     forms = {letters(spelling): spelling for spelling in reversed(spellings(extractive))}
     for main in spellings(extractive)[:1]:
-        yield NeutralAnswer(main, places.pop(letters(main), []), _without(answer, *TYPES))
+        yield NeutralAnswer(main, places.pop(letters(main), []), without(answer, *TYPES))
     for form, spans in places.items():
         yield NeutralAnswer(forms.get(form, spans[0].text), spans)
     for kind in TYPES[1:]:
@@ -102,7 +103,3 @@ def _span(instance: Json, documents: list[Json]) -> NeutralSpan | None:
         if not letters(text) or letters(there) != letters(text):
             return None
     return NeutralSpan(start, there, number, str(part))
-
-
-def _without(value: Json, *names: str) -> Json:
-    return {key: part for key, part in value.items() if key not in names}

@@ -12,6 +12,7 @@ import torch
 from convinse.encoder.answer_classes import YES_NO, AnswerClasses
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.heads import AnswerTypeHead
+from convinse.encoder.question_readers import softmax
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
 from convinse.training.objective import FitResult
@@ -125,16 +126,10 @@ def _targets(questions: Sequence[TypedQuestion], classes: AnswerClasses) -> np.n
     return targets
 
 
-def chances_of(values: np.ndarray) -> np.ndarray:
-    shares = np.exp(values - values.max(axis=1, keepdims=True))
-    chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
-    return chances
-
-
 def _cool(head: AnswerTypeHead, values: np.ndarray, targets: np.ndarray) -> None:
     """Divide the logits of a head by what makes it surest of the answers' classes together, of questions that chose."""
     # one answer may have several classes, which count together
-    right = [np.where(targets > 0, chances_of(values / by), 0).sum(axis=1) for by in _TEMPERATURES]
+    right = [np.where(targets > 0, softmax(values / by), 0).sum(axis=1) for by in _TEMPERATURES]
     by = float(_TEMPERATURES[int(np.argmax([np.log(chances.clip(1e-9)).mean() for chances in right]))])
     with torch.no_grad():
         head.classes.weight /= by
@@ -142,7 +137,7 @@ def _cool(head: AnswerTypeHead, values: np.ndarray, targets: np.ndarray) -> None
 
 
 def _measures(values: np.ndarray, targets: np.ndarray) -> dict[str, float]:
-    chances = chances_of(values)
+    chances = softmax(values)
     exact = -(targets * np.log(chances.clip(1e-9))).sum(axis=1)
     any_of = -np.log((targets * chances).sum(axis=1).clip(1e-9))
     expected = np.where(targets.sum(axis=1) > _SEVERAL, any_of, exact)

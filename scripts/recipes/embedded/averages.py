@@ -6,12 +6,10 @@ from typing import Any
 
 import torch
 
+from convinse.training.loop import copied
+
 LOGGER = logging.getLogger("convinse.train_embedded")
 Weights = Mapping[str, torch.Tensor]
-
-
-def copied(model: Any) -> dict[str, torch.Tensor]:
-    return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
 
 
 def keep_best_average(
