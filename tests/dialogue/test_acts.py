@@ -29,7 +29,7 @@ def test_most_utterances_of_an_act_are_recognised(acts, case):
 
 def test_keywords_and_requests_are_questions(acts):
     lines = (ROOT / "tests" / "cases" / "requests_typed.txt").read_text(encoding="utf-8").splitlines()
-    assert len([line for line in lines if acts.act(line) != QUESTION]) <= 1
+    assert len([line for line in lines if acts.act(line) != QUESTION]) <= 2
 
 
 @pytest.mark.parametrize("utterance", ["", "?!", "thanks " * 30, "\u200b", "Wer hat Titanic gedreht?"])
