@@ -83,12 +83,18 @@ def _ask(options: argparse.Namespace) -> int:
             if not options.json:
                 print_turn(turn, options.top)
                 sys.stdout.flush()  # read while the next turn is computed
+        conversation, index = session.conversation, pipeline.resources.documents
+        if index is not None and (options.json or proof is not None):
+            from ..documents.quotes import add_boxes
+
+            turns = conversation["questions"]
+            add_boxes((part for turn in turns for part in (turn, *turn.get("parts", ()))), index, files_over(options))
         if options.json:
-            print_json(session.conversation)
+            print_json(conversation)
         if proof is not None:
             from ..documents.proof import proof_of, write_proof
 
-            write_proof(proof, proof_of(session.conversation, files_over(options), sources))
+            write_proof(proof, proof_of(conversation, files_over(options), sources))
             say_next(f"verify {shlex.quote(str(proof))}")
     return 0
 

@@ -101,6 +101,9 @@ export const removeFile = (id, name) => json(fileOf(id, name), { method: "DELETE
 /** A cited passage among those around it, or in the whole file; the page's address names the conversation. */
 export const passages = (file, text, whole = false) => json(`${conversation(location.hash.slice(1).split("/")[0])}/passages?${new URLSearchParams({ file, text, whole })}`);
 
+/** A page of a PDF file, from 1, as a picture. */
+export const page = async (file, number) => (await answered(`${conversation(location.hash.slice(1).split("/")[0])}/pages/${number}?${new URLSearchParams({ file })}`, { accept: "image/png" })).blob();
+
 /** The next turn; `told` is called with what the stages give. Raises `RequestError`, or `AbortError` after `signal`. */
 export async function ask(id, value, told, signal) {
   const response = await begunTurn(`${conversation(id)}/turns`, { method: "POST", value, signal, accept: "text/event-stream" });
