@@ -56,7 +56,7 @@ def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> PagePlace:
         pieces: the words of a passage, or of each cell of a row.
 
     Raises:
-        DataError: the file has no such page, or cannot be opened.
+        DataError: the page is not in the file, or the file cannot be opened.
     """
     letters = sum(len(_letters(piece)) for piece in pieces)
     best, most = PagePlace(page, []), _LEAST_FOUND * letters
@@ -81,7 +81,7 @@ def draw_page(data: bytes, page: int) -> bytes:
     """Return a page of a file, from 1, as PNG.
 
     Raises:
-        DataError: the file has no such page, cannot be opened, or the page takes too long to draw.
+        DataError: the page is not in the file, the file cannot be opened, or the page takes too long to draw.
     """
     import pypdfium2
 
