@@ -161,7 +161,7 @@ def input_lines() -> Iterator[str]:
 
 def print_turn(turn: Turn, top: int | None = None) -> None:
     """Print a turn and its parts: question, representation, answers with their evidences, further evidences; none twice."""
-    from ..records.conversation import asked_in_full
+    from ..records.conversation import read_differently
 
     print()
     say(f"> {turn['question']}", "bold")
@@ -171,7 +171,8 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
         return
     if "actual_question" in turn:
         say(f"asked: {turn['actual_question']}", "bright_black", indent=2)
-    say(f"understood as: {asked_in_full(turn).strip()}", "bright_black", indent=2)
+    if full := read_differently(turn):
+        say(f"understood as: {full}", "bright_black", indent=2)
     for step in turn.get("steps", []):
         if "answer" in step and step["question"]:
             say(f"first: {step['text']}: {step['answer']['label']}", "bright_black", indent=2)

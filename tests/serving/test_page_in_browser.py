@@ -96,6 +96,8 @@ def test_two_turns_their_evidence_and_where_the_second_came_from(opened):
     assert card.locator("a", has_text="Wikipedia").get_attribute("rel") == "noopener noreferrer"
     card.locator("summary").click()
     assert not card.locator(".inside").is_visible()
+    assert first.locator(".full").count() == 0  # it was in full
+    assert second.locator(".full").inner_text().startswith("Read as when was Titanic released")
     chip = second.locator(".chip.taken")
     assert "Titanic" in chip.inner_text() and first.locator(".source-word").inner_text() == "Titanic"
     assert page.locator("#threads .thread path").count() == page.locator(".origin").count() > 0
