@@ -296,8 +296,8 @@ def test_a_conversation_is_exported_and_imported(opened, exported):
         page.get_by_role("button", name="Export").click()
     download.value.save_as("given.json")
     assert json.loads(Path("given.json").read_text())["questions"][0]["question"] == DIRECTED
-    Path("told.json").write_text(json.dumps([exported]))
-    page.set_input_files("#file", "told.json")
+    Path("conversation.json").write_text(json.dumps([exported]))
+    page.set_input_files("#file", "conversation.json")
     page.answered(2)
     Path("wrong.json").write_text('{"conv_id": 1, "questions": [{}]}')
     Path("none.json").write_text("{")

@@ -104,11 +104,11 @@ export const passages = (file, text, whole = false) => json(`${conversation(loca
 /** A page of a PDF file, from 1, as a picture. */
 export const page = async (file, number) => (await answered(`${conversation(location.hash.slice(1).split("/")[0])}/pages/${number}?${new URLSearchParams({ file })}`, { accept: "image/png" })).blob();
 
-/** The next turn; `told` is called with what the stages give. Raises `RequestError`, or `AbortError` after `signal`. */
-export async function ask(id, value, told, signal) {
+/** The next turn; `onStage` is called with the result of each stage. Raises `RequestError`, or `AbortError` after `signal`. */
+export async function ask(id, value, onStage, signal) {
   const response = await begunTurn(`${conversation(id)}/turns`, { method: "POST", value, signal, accept: "text/event-stream" });
   for await (const { kind, data } of events(response.body)) {
-    if (kind === "stage") told(data);
+    if (kind === "stage") onStage(data);
     if (kind === "turn") return data;
     if (kind === "error") throw new RequestError(data.error, data.status);
   }
