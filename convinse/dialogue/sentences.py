@@ -14,7 +14,6 @@ from ..records.evidence import Entity, Evidence, passage_start
 from ..records.literals import is_date, is_number
 
 _LONGEST_PASSAGE = 200  # characters
-_RELATIONS = ("past", "role", "participle")  # placeholders of templates that say what is asked of an item
 _NEAR = 4  # words of a sentence between the answer and the word that relates it to the item
 _MOST_NAMED = 10  # members of a list in a sentence
 _BESIDE_NAME = re.compile(r"\s+\([^()]*\)$")  # "David Lee (screenwriter)"
@@ -40,11 +39,12 @@ def sentence_of(turn: Turn, language: Language, properties: PropertyNames) -> st
         return f"{answers[0]['answer']['label'].capitalize()}: “{passage}”{_citations(turn)}."
     items = _cited_items(turn)
     answer = _answer_forms([ranked for ranked in answers if ranked.get("list")] or answers[:1], language.sentences)
-    for sentence, words in language.sentences.matching(turn.get("resolved_question", turn["question"])):
+    question = turn.get("resolved_question", turn["question"])
+    for sentence, words in language.sentences.matching(question):
         item = None if "(" in words["item"] else _item(words["item"], items)  # a name that the history put in
         if item is None or item in answer.values():
             continue
-        relation = " ".join(words[name] for name in _RELATIONS if name in words)
+        relation = language.sentences.relation(question, words)
         if evidence is not None and not _says(
             evidence, item, answers[0]["answer"]["label"], relation, language, properties
         ):
@@ -135,14 +135,17 @@ def _says(evidence: Evidence, item: str, answer: str, said: str, language: Langu
     if (labels := [*_labels(evidence)]) or "row" in evidence:
         is_subject = "fact" not in evidence or item.endswith(evidence["fact"][0]["label"])
         return is_subject and any(
-            properties.asking(label, keywords) or expected & words.keywords(label.text) for label in labels
+            properties.asking(label, keywords) or (named := words.keywords(label.text)) and named <= expected
+            for label in labels
         )
     text = evidence["evidence_text"]
     start = text.find(answer)
     if start < 0:
         return False
-    before, behind = fold(text[:start]).split()[-_NEAR:], fold(text[start + len(answer) :]).split()[:_NEAR]
-    return bool(expected & words.keywords(" ".join([*before, *behind])))
+    before, behind = fold(text[:start]).split()[-_NEAR:], fold(text[start + len(answer) :]).split()
+    aside = language.sentences.aside
+    near = [word for word, following in zip(behind[:_NEAR], [*behind[1:], ""], strict=False) if following not in aside]
+    return bool(expected & words.keywords(" ".join([*before, *near])))
 
 
 def _labels(evidence: Evidence) -> Iterator[PropertyLabel]:

@@ -6,7 +6,7 @@ from convinse.language.language import english
 from convinse.language.property_names import PropertyNames
 from evidences import evidence
 
-SAID = "It was directed, founded, written by {}; director, born, released, capital."
+SAID = "directed, founded, written, tall {} long, born, released, capital"
 PROPERTIES = PropertyNames(
     [("P50", "author", ["written by"]), ("P57", "director", ["directed by"])], english().properties
 )
