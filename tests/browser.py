@@ -73,7 +73,7 @@ class Page:
         script = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
         if not self.tab.evaluate("'axe' in window"):
             self.tab.evaluate(script.read_text(encoding="utf-8"))
-        found = self.tab.evaluate("axe.run({resultTypes: ['violations']}).then(told => told.violations)")
+        found = self.tab.evaluate("axe.run({resultTypes: ['violations']}).then(result => result.violations)")
         return [
             (fault["id"], node["html"][:150], node["failureSummary"][:200])
             for fault in found

@@ -83,12 +83,18 @@ def _ask(options: argparse.Namespace) -> int:
             if not options.json:
                 print_turn(turn, options.top)
                 sys.stdout.flush()  # read while the next turn is computed
+        conversation, index = session.conversation, pipeline.resources.documents
+        if index is not None and (options.json or proof is not None):
+            from ..documents.quotes import add_boxes
+
+            turns = conversation["questions"]
+            add_boxes((part for turn in turns for part in (turn, *turn.get("parts", ()))), index, files_over(options))
         if options.json:
-            print_json(session.conversation)
+            print_json(conversation)
         if proof is not None:
             from ..documents.proof import proof_of, write_proof
 
-            write_proof(proof, proof_of(session.conversation, files_over(options), sources))
+            write_proof(proof, proof_of(conversation, files_over(options), sources))
             say_next(f"verify {shlex.quote(str(proof))}")
     return 0
 
@@ -155,7 +161,7 @@ def input_lines() -> Iterator[str]:
 
 def print_turn(turn: Turn, top: int | None = None) -> None:
     """Print a turn and its parts: question, representation, answers with their evidences, further evidences; none twice."""
-    from ..records.conversation import asked_in_full
+    from ..records.conversation import read_differently
 
     print()
     say(f"> {turn['question']}", "bold")
@@ -165,7 +171,8 @@ def print_turn(turn: Turn, top: int | None = None) -> None:
         return
     if "actual_question" in turn:
         say(f"asked: {turn['actual_question']}", "bright_black", indent=2)
-    say(f"understood as: {asked_in_full(turn).strip()}", "bright_black", indent=2)
+    if full := read_differently(turn):
+        say(f"understood as: {full}", "bright_black", indent=2)
     for step in turn.get("steps", []):
         if "answer" in step and step["question"]:
             say(f"first: {step['text']}: {step['answer']['label']}", "bright_black", indent=2)

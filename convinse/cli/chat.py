@@ -177,6 +177,8 @@ class Chat:
         turns = self._answered
         if not turns:
             raise DataError("nothing was asked yet")
+        from ..records.conversation import read_differently
+
         turn = turns[-1]
         say(f"understood as: {turn['structured_representation'].strip()}")
         if "representation" in turn:
@@ -185,7 +187,7 @@ class Chat:
             _pair("in the context of", _shown_entities(fields["context"]))
             _pair("asked", fields["predicate"])
             _pair("expected", fields["answer_type"])
-        _pair("in full", turn.get("resolved_question", ""))
+        _pair("in full", read_differently(turn) if "resolved_question" in turn else "")
         _pair("from the history", "; ".join(map(shown_part, turn.get("history_used", []))))
         evidences = turn.get("top_evidences", [])
         counts = Counter(evidence["source"] for evidence in evidences)

@@ -101,7 +101,8 @@ def files_over(options: argparse.Namespace) -> list[Path]:
     """Return the files and folders of `--over`; empty if it names an index, which does not say where its files are."""
     from ..documents.over import is_index
 
-    paths = [Path(path).expanduser().resolve() for path in options.over]
+    named = dict.fromkeys([*options.over, *getattr(options, "paths", ())])
+    paths = [Path(path).expanduser().resolve() for path in named]
     return [] if len(paths) == 1 and is_index(paths[0]) else paths
 
 

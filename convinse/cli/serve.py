@@ -23,7 +23,7 @@ from .arguments import (
     reader_config,
     size,
 )
-from .documents import add_over, watched_over
+from .documents import add_over, files_over, watched_over
 
 if TYPE_CHECKING:
     from ..serving.service import ServiceOptions
@@ -193,6 +193,7 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
         token=token,
         origins=tuple(getattr(options, "cors", ())),
         hosts=(options.host, *options.allow_host),
+        over=tuple(files_over(options)),
         uploads=takes_files,
         files_folder=cache / "page-files" if takes_files and cache is not None else None,
     )

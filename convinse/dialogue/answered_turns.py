@@ -32,7 +32,7 @@ def add_replies(
         if "abstained" in turn and (missing := not_in_files(turn, resources)):
             turn["abstained"]["reason"] = missing
         turn["confidence"] = confidence(turn)
-        if (sentence := sentence_of(turn, resources.language)) is not None:
+        if (sentence := sentence_of(turn, resources.language, resources.property_names)) is not None:
             turn["sentence"] = sentence
         turn["follow_ups"] = follow_ups(turn, history, sources, resources)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..language.language import Language
+from ..language.property_names import PropertyLabel, PropertyNames
 from ..language.sentence_templates import SentenceTemplates
 from ..language.text import counted, fold, listed
 from ..records.conversation import RankedAnswer, Turn
@@ -13,13 +14,15 @@ from ..records.evidence import Entity, Evidence, passage_start
 from ..records.literals import is_date, is_number
 
 _LONGEST_PASSAGE = 200  # characters
+_NEAR = 4  # words of a sentence between the answer and the word that relates it to the item
 _MOST_NAMED = 10  # members of a list in a sentence
+_BESIDE_NAME = re.compile(r"\s+\([^()]*\)$")  # "David Lee (screenwriter)"
 _BEFORE = re.compile(r"(the(?: [a-z]+)?) ", re.IGNORECASE)  # before a name: "the", "the film"
 _DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d+")
 _MONTH_OR_YEAR = re.compile(r"(?:[A-Z][a-z]+ )?\d{3,4}")
 
 
-def sentence_of(turn: Turn, language: Language) -> str | None:
+def sentence_of(turn: Turn, language: Language, properties: PropertyNames) -> str | None:
     """Return the sentence that answers a turn; None if no template fits, and the answer stands alone."""
     if "abstained" in turn:
         return f"I do not know: {turn['abstained']['reason']}."
@@ -36,9 +39,15 @@ def sentence_of(turn: Turn, language: Language) -> str | None:
         return f"{answers[0]['answer']['label'].capitalize()}: “{passage}”{_citations(turn)}."
     items = _cited_items(turn)
     answer = _answer_forms([ranked for ranked in answers if ranked.get("list")] or answers[:1], language.sentences)
-    for sentence, words in language.sentences.matching(turn.get("resolved_question", turn["question"])):
+    question = turn.get("resolved_question", turn["question"])
+    for sentence, words in language.sentences.matching(question):
         item = None if "(" in words["item"] else _item(words["item"], items)  # a name that the history put in
         if item is None or item in answer.values():
+            continue
+        relation = language.sentences.relation(question, words)
+        if evidence is not None and not _says(
+            evidence, item, answers[0]["answer"]["label"], relation, language, properties
+        ):
             continue
         said = {**{name: word.lower() for name, word in words.items()}, "item": item, **answer}
         try:
@@ -115,9 +124,42 @@ def _item(text: str, items: Mapping[str, str]) -> str | None:
     return f"{before[1].lower()} {label}"
 
 
+def _says(evidence: Evidence, item: str, answer: str, said: str, language: Language, properties: PropertyNames) -> bool:
+    """Return True if an evidence says of an item what a question asks of it: by the name of a property, or in words near the answer."""
+    words = language.properties
+    keywords, expected = words.keywords(said), {*words.keywords(said)}
+    for stem in words.words.stems(fold(said)):
+        expected.update(words.expansions.get(stem, ()))
+    if not keywords:
+        return True
+    if (labels := [*_labels(evidence)]) or "row" in evidence:
+        is_subject = "fact" not in evidence or item.endswith(evidence["fact"][0]["label"])
+        return is_subject and any(
+            properties.asking(label, keywords) or (named := words.keywords(label.text)) and named <= expected
+            for label in labels
+        )
+    text = evidence["evidence_text"]
+    start = text.find(answer)
+    if start < 0:
+        return False
+    before, behind = fold(text[:start]).split()[-_NEAR:], fold(text[start + len(answer) :]).split()
+    aside = language.sentences.aside
+    near = [word for word, following in zip(behind[:_NEAR], [*behind[1:], ""], strict=False) if following not in aside]
+    return bool(expected & words.keywords(" ".join([*before, *near])))
+
+
+def _labels(evidence: Evidence) -> Iterator[PropertyLabel]:
+    if "attribute" in evidence:
+        yield PropertyLabel(evidence["attribute"]["path"][-1])
+    for cell in evidence.get("row", {"cells": []})["cells"]:
+        yield PropertyLabel(cell.get("header", ""))
+    for predicate in evidence.get("fact", [])[1::2]:
+        yield PropertyLabel(predicate["label"], predicate["id"])
+
+
 def _answer_forms(answers: Sequence[RankedAnswer], templates: SentenceTemplates) -> dict[str, str]:
     # the placeholders of templates that the answer may fill
-    labels = [answer["answer"]["label"] for answer in answers]
+    labels = [_BESIDE_NAME.sub("", answer["answer"]["label"]) for answer in answers]
     if len(answers) > 1:
         return {} if any(_is_value(answer["answer"]) for answer in answers) else {"names": listed(labels)}
     (entity,), (label,) = [answer["answer"] for answer in answers], labels
@@ -142,5 +184,5 @@ def _citations(turn: Turn) -> str:
     # the numbers of the best answer's evidences that it rests on, else of the first
     places = turn["pred_answers"][0].get("evidences", [])
     reasons = [reason["evidence"] for reason in turn.get("attribution", [])]
-    numbers = [number for number, place in enumerate(places, 1) if place in reasons] or [1]
+    numbers = [number for number, place in enumerate(places, 1) if place in reasons] or [1][: len(places)]
     return "".join(f" [{number}]" for number in numbers)

@@ -1,13 +1,17 @@
-"""Shows a cited passage with the passages around it."""
+"""Shows a cited passage with the passages around it, or on its page."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
-from ..records.evidence import place_in
+from ..records.evidence import Evidence, place_in
 from .evidences import item_id
 from .index import DocumentIndex
-from .quotes import words_of
+from .pdf_pages import PageBox, page_count
+from .quotes import content_of, is_drawn, place_of, words_of
 
 _AROUND = 5  # passages before and behind
 
@@ -22,11 +26,50 @@ class ShownPassage:
     is_cited: bool
 
 
+@dataclass(frozen=True)
+class CitedPage:
+    """The page of a PDF file that a passage is cited from: its number, how many there are, and the boxes of the words."""
+
+    number: int
+    count: int
+    boxes: list[PageBox]
+
+
+class DrawnEvidence(NamedTuple):
+    """An evidence of a PDF file, the title of its document, and the SHA-256 of the file when it was read."""
+
+    evidence: Evidence
+    title: str
+    sha256: str
+
+    def page_in(self, path: Path | None) -> CitedPage | None:
+        """Return its page in the file; None if the file changed or is gone."""
+        data = content_of(path, self.sha256)
+        if not data:
+            return None
+        place = place_of(data, self.evidence, self.title)
+        return CitedPage(place.page, page_count(data), place.boxes)
+
+
+def drawn_evidence(index: DocumentIndex, file: str, text: str) -> DrawnEvidence | None:
+    """Return the evidence of a file with a text; None if the file is no PDF, or the index does not have it."""
+    item = item_id(file)
+    evidences = index.get(item) or []
+    cited = _place_of(evidences, text)
+    if cited is None or not is_drawn(evidences[cited]):
+        return None
+    return DrawnEvidence(evidences[cited], index.names.label(item), index.sha256(file))
+
+
+def _place_of(evidences: Sequence[Evidence], text: str) -> int | None:
+    return next((place for place, evidence in enumerate(evidences) if evidence["evidence_text"] == text), None)
+
+
 def surroundings(index: DocumentIndex, file: str, text: str, around: int = _AROUND) -> list[ShownPassage]:
     """Return the passage of a file with a text and the passages `around` it; empty if the index does not have it."""
     item = item_id(file)
     evidences = index.get(item) or []
-    cited = next((place for place, evidence in enumerate(evidences) if evidence["evidence_text"] == text), None)
+    cited = _place_of(evidences, text)
     if cited is None:
         return []
     title, start = index.names.label(item), max(0, cited - around)

@@ -23,7 +23,7 @@ MOST_SIGNS = 50_000  # of a page; a page of a newspaper has some 30,000
 MOST_RULES = 3_000  # ruled lines of a page; with more it is a drawing, whose lines part no cells
 MOST_UNPACKED = 50_000_000  # bytes of a stream; twelve seconds and 800 MB of text
 LONGEST_READING = 120  # seconds for a file: five thousand pages of a book take 60
-_ONE_AT_A_TIME = threading.Lock()  # PDFium works in one thread only
+PDFIUM_LOCK = threading.Lock()  # PDFium works in one thread only
 # ligatures, which models do not know
 _WRITTEN = {
     ord(letters): unicodedata.normalize("NFKC", letters) for letters in "\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06"
@@ -50,19 +50,10 @@ class _PdfPage(NamedTuple):
 
 def read_pdf(data: bytes) -> ReadDocument:
     """Return the content of a PDF file."""
-    import pypdfium2
-
     _refuse_packed(data)
-    with _ONE_AT_A_TIME:
-        try:
-            document = pypdfium2.PdfDocument(data)
-        except pypdfium2.PdfiumError as error:
-            if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
-                raise DataError(LOCKED) from None
-            raise
-        with document:
-            pages, left_out = _pages(document)
-            title = document.get_metadata_value("Title").strip()
+    with PDFIUM_LOCK, open_pdf(data) as document:
+        pages, left_out = _pages(document)
+        title = document.get_metadata_value("Title").strip()
     _leave_out_frames(pages)
     blocks = _blocks(pages)
     if not blocks:
@@ -70,6 +61,18 @@ def read_pdf(data: bytes) -> ReadDocument:
     if empty := sum(not page.columns and not page.aside for page in pages):
         left_out.append(f"{empty} pages without text")
     return ReadDocument("" if title.lower() == "untitled" else title, blocks, left_out)
+
+
+def open_pdf(data: bytes) -> Any:
+    """Open a file with PDFium, whose lock the caller has. Raises `DataError` for one that needs a password."""
+    import pypdfium2
+
+    try:
+        return pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
+            raise DataError(LOCKED) from None
+        raise
 
 
 def _refuse_packed(data: bytes) -> None:
@@ -101,7 +104,7 @@ def _pages(document: Any) -> tuple[list[_PdfPage], list[str]]:
         if text_page.count_chars() > MOST_SIGNS:
             crowded += 1
         else:
-            words, aside, turn = _words(text_page)
+            words, aside, turn = page_words(text_page)
             rules = list(islice(_rules(page, turn), MOST_RULES + 1))
             columns = reading_order(words, rules if len(rules) <= MOST_RULES else ())
             sizes: Counter[float] = Counter()
@@ -127,7 +130,7 @@ class _Sign(NamedTuple):
     place: int
 
 
-def _words(text_page: Any) -> tuple[list[PageWord], list[str], int]:
+def page_words(text_page: Any) -> tuple[list[PageWord], list[str], int]:
     """Return the words of a page, texts in other directions, and the quarter turns of most signs."""
     import pypdfium2.raw as pdfium
 

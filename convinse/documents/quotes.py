@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Evidence, QuoteSpan, passage_start, place_in
 from .evidences import item_id
+from .files import path_of
 from .index import DocumentIndex
+
+if TYPE_CHECKING:
+    from .pdf_pages import PagePlace
 
 BETWEEN_CELLS = " · "
 
@@ -44,11 +51,62 @@ def add_quotes(turns: Iterable[Turn], index: DocumentIndex | None) -> None:
             }
 
 
+def add_boxes(turns: Iterable[Turn], index: DocumentIndex, over: Sequence[Path]) -> None:
+    """Write `page` and `boxes` into the quotes of PDF files that answers cite; those of files that changed since have none.
+
+    `over` are the absolute paths that were asked.
+    """
+    contents: dict[str, bytes] = {}
+    for turn in turns:
+        evidences = turn.get("top_evidences", [])
+        for place in {place for answer in answers_of(turn) for place in answer.get("evidences", ())}:
+            if place >= len(evidences) or not is_drawn(evidences[place]):
+                continue
+            evidence = evidences[place]
+            name = evidence["citation"]["file"]
+            if name not in contents:
+                contents[name] = content_of(path_of(name, over), evidence["quote"]["sha256"])
+            if contents[name]:
+                found = place_of(contents[name], evidence, index.names.label(item_id(name)))
+                evidence["quote"]["page"], evidence["quote"]["boxes"] = found.page, [[*box] for box in found.boxes]
+
+
+def is_drawn(evidence: Evidence) -> bool:
+    """Return True if an evidence is of a page of a PDF file."""
+    citation = evidence.get("citation")
+    return citation is not None and "page" in citation and citation["file"].lower().endswith(".pdf")
+
+
+def content_of(path: Path | None, sha256: str) -> bytes:
+    """Return the content of a file; empty if it is gone, or is no longer the one with this checksum."""
+    try:
+        data = b"" if path is None else path.read_bytes()
+    except OSError:
+        return b""
+    return data if hashlib.sha256(data).hexdigest() == sha256 else b""
+
+
+def place_of(data: bytes, evidence: Evidence, title: str) -> PagePlace:
+    """Return the page and the boxes of an evidence of a PDF file with this content and title."""
+    from .pdf_pages import find_on_page
+
+    return find_on_page(data, evidence["citation"]["page"], pieces_of(evidence, title))
+
+
 def words_of(evidence: Evidence, title: str) -> str:
     """Return the words of an evidence in a document of this title: without title and headings, a row as its cells."""
     if "row" in evidence or "attribute" in evidence:
         return BETWEEN_CELLS.join(f"{name}{text}" for name, text, _ in _parts(evidence))
     return evidence["evidence_text"][passage_start(evidence, title) :]
+
+
+def pieces_of(evidence: Evidence, title: str) -> list[str]:
+    """Return what of an evidence stands in its file: the words of a passage, the texts of cells, a name and its values."""
+    if "row" in evidence:
+        return [cell["text"] for cell in evidence["row"]["cells"]]
+    if "attribute" in evidence:
+        return [evidence["attribute"]["path"][-1], *(value["text"] for value in evidence["attribute"]["values"])]
+    return [words_of(evidence, title) or (evidence["citation"]["headings"] or [title])[-1]]
 
 
 def spans_in(words: str, evidence: Evidence, number: int, answers: Iterable[RankedAnswer]) -> list[QuoteSpan]:

@@ -43,8 +43,8 @@ def questions_about(evidences: Sequence[Evidence]) -> Iterator[str]:
             start = row.get("number", 0) % len(cells)
             names = [cell["header"] for cell in (*cells[start:], *cells[:start]) if any(map(str.isalnum, cell["text"]))]
         elif attribute is not None and attribute["path"] and not evidence.get("citation", {"headings": []})["headings"]:
-            title = evidence["evidence_text"].split(", ")[0]
-            thing, names = (title if title[:1].isupper() else None), attribute["path"][-1:]
+            title = evidence["wikidata_entities"][0]["label"]
+            thing, names = english().follow_ups.document_named(title), attribute["path"][-1:]
         else:
             continue
         if thing is not None and len(thing) <= _LONGEST_NAME:

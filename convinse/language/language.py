@@ -125,7 +125,9 @@ class FollowUpWords:
         """Return the question for the value that files have by a name of a thing; None if it might be no English."""
         name = _UNIT.sub("", name)
         words = name.split()
-        if not _PLAIN.fullmatch(name) or not _THING.fullmatch(thing) or len(words) > _MOST_WORDS:
+        if not _PLAIN.fullmatch(name) or not _THING.fullmatch(thing.strip("“”")) or len(words) > _MOST_WORDS:
+            return None
+        if words[0].lower() in self.words.common:  # "in stock" is no noun
             return None
         words = [word.lower() if word[1:].islower() else word for word in words]
         if len(words) == 1 and words[0] in self.happening:
@@ -141,6 +143,12 @@ class FollowUpWords:
             is_word = all(word.isalpha() and len(word) > 1 for word in text.split())
             return f"the {text} {head[0]}" if is_word else f"{head[0]} {text}"
         return text if head and head[0] in self.row_names and text[:1].isupper() else None
+
+    def document_named(self, title: str) -> str | None:
+        """Return how a question names a document: "Ida Roth", “Notes of May”; None for a title that is no name."""
+        if not title[:1].isupper():
+            return None
+        return title if all(word[:1].isupper() or word[:1].isdigit() for word in title.split()) else f"“{title}”"
 
     def named(self, label: str) -> str:
         """Return a name with its article in a question: the Academy Award."""

@@ -14,6 +14,7 @@ from .text import fold
 from .word_lists import Ordered, Renamed, Table, WordSet
 
 _MOST_WORDS = 3  # behind "first" or "longest" that name the ordered things
+_RELATIVE = " that "
 _VOWELS = frozenset("aeiou")
 _NEVER_DOUBLED = frozenset("wxy")  # "lowest"
 
@@ -94,6 +95,7 @@ class OperationWords:
     asking: re.Pattern[str]
     counted_again: re.Pattern[str]
     summed_again: re.Pattern[str]
+    clause: re.Pattern[str]
     listed_again: re.Pattern[str]
     narrowed: re.Pattern[str]
 
@@ -120,22 +122,29 @@ class OperationWords:
         return "" if match is None else next(filter(None, match.groups()))
 
     def asked_again(self, question: str, last: str) -> tuple[str, str, str] | None:
-        """Return the words before and behind what a question keeps of the last one, and that: "How many", "invoices are not paid".
+        """Return the words before and behind what a question keeps of the last one, and that: "How many ", "invoices are not paid", "".
 
         None if it asks nothing of the things that the last question asked for.
         """
         last = last.rstrip(" ?.!")
-        things = self.asking.sub("", last)
+        asking = self.asking.match(last)
+        things = last[asking.end() :] if asking else last
+        if asking and asking["total"]:
+            things = things.replace(_RELATIVE, " ", 1)
         if self.counted_again.match(question):
             return "How many ", things, ""
         if self.summed_again.match(question):
-            return "Total of the ", things, ""
+            return "What is the total of the ", self._as_noun(things), ""
         if self.listed_again.match(question):
             return "Which ", things, ""
         if (narrowed := self.narrowed.match(question)) is None:
             return None
         condition = question[narrowed.end() :].rstrip(" ?.!")
         return ("How many ", things, f", {condition}") if narrowed["many"] else ("", last, f", {condition}")
+
+    def _as_noun(self, things: str) -> str:
+        """Return the things of a question as it names and describes them: "invoices that are not paid"."""
+        return self.clause.sub(_RELATIVE, things, count=1)
 
     def header(self, name: str) -> str:
         """Return the name of a pair of a document with the words by which people ask for it: "From", sender."""

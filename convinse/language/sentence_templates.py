@@ -22,6 +22,8 @@ class SentenceTemplates:
     participle: WordSet
     role: WordSet
     units: Renamed
+    stated: Renamed
+    aside: WordSet
     openings: WordSet
 
     def matching(self, question: str) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -29,6 +31,12 @@ class SentenceTemplates:
         for form, sentence in self._forms:
             if match := form.fullmatch(question.strip()):
                 yield sentence, match.groupdict()
+
+    def relation(self, question: str, words: Mapping[str, str]) -> str:
+        """Return the words of a question of a template that say what it asks of its item; `words` are those of its placeholders."""
+        named = [words[name] for name in ("past", "role", "participle") if name in words]
+        said = question.lower().replace(words["item"].lower(), "")
+        return " ".join(named) or " ".join(stated for name, stated in self.stated.items() if name in said)
 
     def measure(self, label: str) -> str | None:
         """Return a measure as English writes it, such as "112 minutes" for "112 minute"; None if its unit is unknown."""

@@ -62,8 +62,11 @@ def marks() -> str:
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """Return names as a list: A, B and C."""
-    return f" {word} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    """Return names as a list: A, B and C; if a name has a comma, A, B; and C."""
+    *first, last = names
+    if first and any("," in name for name in names):
+        return f"{'; '.join(first)}; {word} {last}"
+    return f" {word} ".join(filter(None, (", ".join(first), last)))
 
 
 def counted(number: int, noun: str) -> str:

@@ -5,6 +5,7 @@ The shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -17,6 +18,8 @@ from ..support.limits import LONGEST_QUESTION
 from .evidence import SOURCES, Entity, Evidence, check_evidence, check_values, normalize_source
 from .replies import Clarification, Meaning, SpokenReply
 from .representation import QuestionEntity, Representation
+
+_WORD = re.compile(r"\w+")
 
 
 class EvidenceSpan(TypedDict):
@@ -179,6 +182,13 @@ def new_turn(**keys: Any) -> Turn:
 def asked_in_full(turn: Turn) -> str:
     """Return the question as models read it: in full, else the representation."""
     return turn.get("resolved_question") or turn.get("structured_representation") or turn["question"]
+
+
+def read_differently(turn: Turn) -> str:
+    """Return the question in full if it has words that the question as it was typed has not; else an empty text."""
+    text = asked_in_full(turn).strip()
+    words = iter(_WORD.findall(turn.get("actual_question", turn["question"]).casefold()))
+    return "" if all(word in words for word in _WORD.findall(text.casefold())) else text
 
 
 def check_conversations(data: Any, where: str) -> list[Conversation]:

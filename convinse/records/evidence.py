@@ -112,7 +112,8 @@ class Quote(TypedDict):
 
     `path` is the name of the file in citations (in a proof its path), `sha256` that of its bytes when they were read, `place` its
     line, page, slide or row of a sheet (`line 7`), or empty. `words` are the passage without its headings, or the cells of a row;
-    `spans` those of the answer.
+    `spans` those of the answer. `boxes` are those of the lines of the words on the `page` of a PDF file, from 1: left, top, right
+    and bottom, in parts of its width and height from its upper left corner; see `documents.quotes.add_boxes`.
     """
 
     path: str
@@ -121,6 +122,8 @@ class Quote(TypedDict):
     place: str
     words: str
     spans: list[QuoteSpan]
+    page: NotRequired[int]
+    boxes: NotRequired[list[list[float]]]
 
 
 class Origin(TypedDict):

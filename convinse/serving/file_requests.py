@@ -1,11 +1,19 @@
-"""Requests about the files of a conversation: uploads, and passages in their surroundings."""
+"""Requests about the files of a conversation: uploads, passages in their surroundings, and pages of PDF files."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
-from starlette.exceptions import HTTPException
+import asyncio
+from typing import Any
 
-from ..documents.cited_passages import ShownPassage, surroundings
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from ..documents.cited_passages import CitedPage, DrawnEvidence, ShownPassage, drawn_evidence, surroundings
+from ..documents.pdf_pages import draw_page
+from ..documents.quotes import content_of
+from ..support.errors import DataError, one_line
 from .service import ConversationId, RequestError, Service
 from .uploads import FileList
 
@@ -15,6 +23,17 @@ _BINARY = {
     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     "required": True,
 }
+_PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}}
+}
+_CHANGED = "the file has changed or is gone"
+
+
+class CitedPassages(BaseModel):
+    """Passages around a cited one; of a PDF file that the server can open, also its `page`, else null."""
+
+    passages: list[ShownPassage]
+    page: CitedPage | None
 
 
 @router.get("/v1/conversations/{id}/files")
@@ -47,16 +66,48 @@ async def remove_files(service: Service, conversation: ConversationId) -> FileLi
 @router.get("/v1/conversations/{id}/passages")
 async def read_passages(
     service: Service, conversation: ConversationId, file: str, text: str, whole: bool = False
-) -> dict[str, list[ShownPassage]]:
+) -> CitedPassages:
     """Read the `passages` around a cited one, and that, by the file of its citation and its text; or the `whole` file."""
     service.store.get(conversation)
     async with service.files.pipeline_of(conversation) as pipeline:
 
-        def work() -> list[ShownPassage]:
+        def look_up() -> tuple[list[ShownPassage], DrawnEvidence | None]:
             index = pipeline.resources.documents
-            return [] if index is None else surroundings(index, file, text, *([MOST_PASSAGES] if whole else []))
+            if index is None:
+                return [], None
+            passages = surroundings(index, file, text, *([MOST_PASSAGES] if whole else []))
+            return passages, drawn_evidence(index, file, text)
 
-        passages = await service.queue.run(work)
+        passages, drawn = await service.queue.run(look_up)
+        path = service.files.path_of(conversation, file)
     if not passages:
-        raise HTTPException(404, "no such passage: the file has changed or is gone")
-    return {"passages": passages}
+        raise HTTPException(404, f"no such passage: {_CHANGED}")
+    page = None
+    if drawn is not None and whole:  # in another thread: a long file may be read with PDFium now
+        page = await asyncio.to_thread(drawn.page_in, path)
+    return CitedPassages(passages=passages, page=page)
+
+
+@router.get("/v1/conversations/{id}/pages/{page}", response_class=Response, responses=_PICTURE)
+async def read_page(service: Service, conversation: ConversationId, page: int, file: str) -> Response:
+    """Draw a page of a PDF file, from 1, by the name of the file in citations."""
+    service.store.get(conversation)
+    async with service.files.pipeline_of(conversation) as pipeline:
+
+        def look_up() -> str:
+            index = pipeline.resources.documents
+            return "" if index is None else index.sha256(file)
+
+        sha256, path = await service.queue.run(look_up), service.files.path_of(conversation, file)
+
+    def draw() -> bytes:
+        data = content_of(path, sha256) if file.lower().endswith(".pdf") else b""
+        return draw_page(data, page) if data else b""
+
+    try:
+        picture = await asyncio.to_thread(draw)
+    except DataError as error:
+        raise HTTPException(404, f"{file}: {one_line(error)}") from None
+    if not picture:
+        raise HTTPException(404, f"no such page: the file is no PDF, or {_CHANGED}")
+    return Response(picture, media_type="image/png")

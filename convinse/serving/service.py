@@ -42,6 +42,7 @@ class ServiceOptions:
         most_bytes: of all conversations in memory.
         turn_seconds: for a turn, its time in the queue counted.
         most_waiting: turns in the queue.
+        over: the absolute paths of the served files, so that pages of PDF files can be drawn.
         uploads: whether conversations take files; only of a server that listens on loopback, and is behind no proxy.
         files_folder: where these files are kept until they are removed; None: until the server ends.
     """
@@ -54,6 +55,7 @@ class ServiceOptions:
     most_bytes: int = 256_000_000
     turn_seconds: float = 60.0
     most_waiting: int = MOST_WAITING
+    over: Sequence[Path] = ()
     uploads: bool = False
     files_folder: Path | None = None
 
@@ -79,7 +81,9 @@ class ConversationService:
             lambda name: self.files.drop(name),
             lambda name: self.files.has(name),
         )
-        self.files = UploadedFiles(pipeline, self.queue, self.store, options.rules.body, options.files_folder)
+        self.files = UploadedFiles(
+            pipeline, self.queue, self.store, options.rules.body, options.files_folder, options.over
+        )
         self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)
 
     def open(self) -> None:

@@ -46,7 +46,7 @@ def read_collections(root: Path) -> list[StoredCollection]:
 
 
 def write_collection(folder: Path, conversations: Iterable[str], paths: Mapping[str, Path]) -> None:
-    """Write down which conversations are about which files; nothing if there are none."""
+    """Write the ids of the conversations about some files, and the paths of these, into their folder; nothing without files."""
     if paths:
         record = _Record([*conversations], {name: str(path.relative_to(folder)) for name, path in paths.items()})
         with replacing(folder / _FILE) as temporary:

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ..dialogue.examples import MOST_EXAMPLES
+from ..documents.files import path_of
 from ..documents.index import DocumentIndex, settings_over, update
 from ..documents.readers import READERS, reader_of
 from ..documents.suggestions import suggested
@@ -81,6 +82,8 @@ class _Files:
 class UploadedFiles:
     """The files of conversations; for use in a single event loop. With a `permanent` folder they are there for a later server, too.
 
+    Conversations without files are about those at and below the `served` paths.
+
     Files are read and indexed in a thread of their own, and embedded by the thread of the models, a few texts at a time.
     """
 
@@ -91,9 +94,10 @@ class UploadedFiles:
         store: ConversationStore,
         most_bytes: int,
         permanent: Path | None = None,
+        served: Sequence[Path] = (),
     ) -> None:
         self._pipeline, self._queue, self._store, self._most_bytes = pipeline, queue, store, most_bytes
-        self._permanent = permanent
+        self._permanent, self._served = permanent, served
         self._reader = ThreadPoolExecutor(1, "uploads")
         self._files: dict[str, _Files] = {}
         self._encoder: BiEncoder | None = None
@@ -188,6 +192,12 @@ class UploadedFiles:
         """Return True if a conversation has files."""
         files = self._files.get(conversation)
         return files is not None and bool(files.paths)
+
+    def path_of(self, conversation: str, name: str) -> Path | None:
+        """Return the path of a file that a conversation is about by its name in citations; None if it is unknown."""
+        if self.has(conversation):
+            return self._files[conversation].paths.get(name)
+        return path_of(name, self._served)
 
     @asynccontextmanager
     async def pipeline_of(self, conversation: str) -> AsyncIterator[Pipeline]:

@@ -90,8 +90,9 @@ def understanding(bench: Bench) -> Figures:
         note(f"{name} understands ...")
         with Resources(config) as resources, Pipeline(config, resources=resources) as pipeline:
             seconds, done = timed(partial(pipeline.run, conversations, SOURCES))
-        figures[name] = {**evaluate(done), "seconds": seconds, **_tokens(_turns(done), "qu_tokens")}
-    title = f"{bench.options.part}: {figures['slots']['num_questions']} questions, ha: extractive"
+        figures[name] = {**_figures(done, seconds), **_tokens(_turns(done), "qu_tokens")}
+    number = sum(len(conversation["questions"]) for conversation in conversations)
+    title = f"{bench.options.part}: {number} questions, ha: extractive"
     bench.compare(title, ("qu",), _COLUMNS, {(): figures})
     return figures
 
@@ -107,15 +108,14 @@ def _measured(config: Config, retrieved: Sequence[Conversation], file: Path) -> 
                 label, named = answer["answer"]["label"], answer.get("evidences", ())
                 supported.append(bool(cited(label, named, question, range(len(question.evidences))).places))
     file.write_bytes(b"".join(msgspec.json.encode(conversation) + b"\n" for conversation in done))
-    measures = evaluate(done)
-    return {
-        "p_at_1": measures["p_at_1"],
-        "mrr": measures["mrr"],
-        "supported": sum(supported) / max(1, len(supported)),
-        "abstained": sum(map(has_abstained, turns)) / len(turns),
-        "seconds": seconds,
-        **_tokens(turns, "ha_tokens"),
-    }, file
+    is_supported = sum(supported) / max(1, len(supported))
+    return {**_figures(done, seconds), "supported": is_supported, **_tokens(turns, "ha_tokens")}, file
+
+
+def _figures(done: Sequence[Conversation], seconds: float) -> Figures:
+    measures, turns = evaluate(done), _turns(done)
+    abstained = sum(map(has_abstained, turns)) / len(turns)
+    return {"p_at_1": measures["p_at_1"], "mrr": measures["mrr"], "abstained": abstained, "seconds": seconds}
 
 
 def _turns(conversations: Sequence[Conversation]) -> list[Turn]:

@@ -28,7 +28,7 @@ from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.exported import read_exported
 from convinse.encoder.extractive_reader import ExtractiveReader
-from recipes.sources import minilm, records
+from recipes.sources import BASE_PACKAGE, minilm, records
 
 from .exported import exported, tokenizers
 from .harness import Bench, Figures, Spec, note, run
@@ -149,6 +149,8 @@ def reading(bench: Bench) -> Figures:
     transformers_logging.set_verbosity_error()
     model, device = bench.options.model, bench.options.device
     find_device(device)  # or an error at once
+    if model is None:
+        bench.need(BASE_PACKAGE)
     chance = random.Random(SEED)
     rows: list[Asked] = []
     for name, key, share in (("boolq", "passage", bench.size - bench.size // 3), ("qed", "context", bench.size // 3)):

@@ -34,6 +34,7 @@ from .timing import Spread, interleaved, timed
 
 E, MAX_LENGTH = Config().evs_max_evidences, Config().evs_max_length
 TOP = 20
+PEERS = {"bm25": ("rank_bm25",), "pairs": ("sentence_transformers", *MODELS)}
 PEER = "CrossEncoder, batches of 32"
 PLAIN = "plain ONNX Runtime {}, sorted by length"
 COLUMNS = {
@@ -56,6 +57,7 @@ class Size(NamedTuple):
 
 
 def prepare(bench: Bench) -> Gathered:
+    bench.need(*(package for part in bench.options.parts for package in PEERS[part]))
     note("building knowledge base and Wikipedia dump, retrieving ...")
     return gather(bench.folder, bench.cache, bench.size.questions)
 
@@ -65,7 +67,6 @@ def prepare(bench: Bench) -> Gathered:
 
 def bm25_part(bench: Bench) -> Figures:
     """BM25 beside rank_bm25, which indexes the candidates of each turn anew; of texts that no other part uses."""
-    bench.need("rank_bm25")
     size, questions = bench.size.candidates, bench.state.questions
     distinct = {evidence["evidence_text"]: evidence for question in questions for evidence in question.evidences}
     evidences = list(distinct.values())[-bench.size.bm25_turns * size :]
@@ -149,7 +150,6 @@ class Peer:
 
 
 def pairs_part(bench: Bench) -> Figures:
-    bench.need("sentence_transformers", *MODELS)
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()

@@ -18,6 +18,7 @@ from convinse.dialogue.answered_turns import not_in_files
 from convinse.dialogue.examples import examples_of
 from convinse.documents.files import find_files
 from convinse.documents.index import DocumentIndex, update
+from convinse.documents.pdf_pages import find_on_page
 from convinse.documents.suggestions import suggested
 from convinse.records.literals import is_document_item
 from convinse.support.errors import ConfigError, DataError
@@ -49,6 +50,26 @@ def printed_answers(capsys, *questions):
     """The turns of a conversation over the folder."""
     assert main(["ask", "--over", "town", "--json", "--quiet", *questions]) == 0
     return json.loads(capsys.readouterr().out)["questions"]
+
+
+def test_json_has_the_boxes_of_quotes_on_pages(town, capsys):
+    data = pdf_of(["The way.", "# Lighthouse\n\nThe lighthouse is 41 metres high.\n\nIts lamp was made by Ida Brandt."])
+    write("town/tour.pdf", data)
+    lamp, ships = printed_answers(capsys, "Who made the lamp of the lighthouse?", "How long is the Aurelia?")
+    (place, *_) = lamp["pred_answers"][0]["evidences"]
+    quotes = [evidence["quote"] for evidence in lamp["top_evidences"]]
+    assert answer(lamp) == "Ida Brandt" and quotes[place]["page"] == 2
+    found = find_on_page(data, 2, ["Its lamp was made by Ida Brandt."])
+    assert quotes[place]["boxes"] == [[*box] for box in found.boxes] != []
+    assert all(
+        "boxes" not in quote
+        for number, quote in enumerate(quotes)
+        if number not in lamp["pred_answers"][0]["evidences"]
+    )
+    assert all("boxes" not in evidence["quote"] for evidence in ships["top_evidences"])
+    assert main(["ask", "town", "--quiet", "--proof", "proof.json", lamp["question"]]) == 0
+    (quote,) = json.loads(Path("proof.json").read_text())["questions"][0]["answers"][0]["quotes"]
+    assert quote["boxes"] == quotes[place]["boxes"] and main(["verify", "proof.json"]) == 0
 
 
 def answer(turn):

@@ -58,5 +58,8 @@ def test_stop_words_of_languages_of_which_nothing_else_is_known():
 @each_case("suggestions")
 def test_files_suggest_questions_that_one_would_ask(case):
     words = english().follow_ups
-    thing = case["thing"] if "thing" in case else words.row_named(case["header"], case["text"])
+    if "title" in case:
+        thing = words.document_named(case["title"])
+    else:
+        thing = case["thing"] if "thing" in case else words.row_named(case["header"], case["text"])
     assert (thing and words.about(case["name"], thing)) == case["question"]

@@ -37,3 +37,9 @@ def test_a_choice_offers_things(case):
 def test_a_question_for_several_answers_and_for_others(case):
     assert bool(OPERATIONS.several.search(case["listing"])) is case["several"]
     assert bool(OPERATIONS.excluding.search(case["listing"])) is case["others"]
+
+
+@each_case("asked_again")
+def test_a_follow_up_over_a_list_is_a_sentence(case):
+    parts = OPERATIONS.asked_again(case["ask"], case["last"])
+    assert (f"{''.join(parts)}?" if parts else None) == case["full"]

@@ -2,12 +2,13 @@
 
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from case_tables import each_case
 from convinse.language.language import english
-from convinse.language.text import END, fold, folded_words, words
+from convinse.language.text import END, fold, folded_words, listed, words
 
 WORDS = english().words
 NAMES = st.text(alphabet=st.sampled_from(list("aZé 's’.&-_Jß1İ")), max_size=20) | st.text(max_size=20)
@@ -76,3 +77,18 @@ def test_forms_of_a_word_share_their_stem():
     assert len({WORDS.stem(word) for word in ("direct", "directed", "directing", "directs")}) == 1
     found = WORDS.stems("the directed films of Beyoncé")
     assert found == [WORDS.stem(word) for word in ("directed", "film", "beyonce")]
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (["A"], "A"),
+        (["A", "B"], "A and B"),
+        (["A", "B", "C"], "A, B and C"),
+        (["Test of Balu", "Test of Balu, second"], "Test of Balu; and Test of Balu, second"),
+        (["A, x", "B", "C"], "A, x; B; and C"),
+        (["A, x"], "A, x"),
+    ],
+)
+def test_names_are_listed_as_people_write_them(names, text):
+    assert listed(names) == text

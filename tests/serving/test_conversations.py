@@ -277,7 +277,7 @@ def test_the_description_has_every_request(server):
     assert set(document["paths"]) == {
         "/v1/conversations", "/v1/conversations/{id}", "/v1/conversations/{id}/turns", "/v1/conversations/{id}/turns/last",
         "/v1/conversations/{id}/files", "/v1/conversations/{id}/files/{name}", "/v1/conversations/{id}/passages",
-        "/v1/examples", "/v1/tables/{page}/{table}", "/v1/chat/completions", "/v1/models", "/v1/models/{model}",
+        "/v1/conversations/{id}/pages/{page}", "/v1/examples", "/v1/tables/{page}/{table}", "/v1/chat/completions", "/v1/models", "/v1/models/{model}",
         "/healthz", "/metrics",
     }  # fmt: skip
 

@@ -8,6 +8,7 @@ import pytest
 
 from browser import Page
 from convinse.serving.api import ServiceOptions, create_app
+from drawn_pdf import pdf_of
 from loopback import served
 from patience import PATIENCE
 from recipes.page_pictures import chromium, executable
@@ -95,6 +96,8 @@ def test_two_turns_their_evidence_and_where_the_second_came_from(opened):
     assert card.locator("a", has_text="Wikipedia").get_attribute("rel") == "noopener noreferrer"
     card.locator("summary").click()
     assert not card.locator(".inside").is_visible()
+    assert first.locator(".full").count() == 0  # it was in full
+    assert second.locator(".full").inner_text().startswith("Read as when was Titanic released")
     chip = second.locator(".chip.taken")
     assert "Titanic" in chip.inner_text() and first.locator(".source-word").inner_text() == "Titanic"
     assert page.locator("#threads .thread path").count() == page.locator(".origin").count() > 0
@@ -293,8 +296,8 @@ def test_a_conversation_is_exported_and_imported(opened, exported):
         page.get_by_role("button", name="Export").click()
     download.value.save_as("given.json")
     assert json.loads(Path("given.json").read_text())["questions"][0]["question"] == DIRECTED
-    Path("told.json").write_text(json.dumps([exported]))
-    page.set_input_files("#file", "told.json")
+    Path("conversation.json").write_text(json.dumps([exported]))
+    page.set_input_files("#file", "conversation.json")
     page.answered(2)
     Path("wrong.json").write_text('{"conv_id": 1, "questions": [{}]}')
     Path("none.json").write_text("{")
@@ -389,6 +392,48 @@ def test_a_folder_is_chosen_folded_into_a_line_and_its_document_opened(opened, p
         text.locator("[aria-current]").wait_for()
         assert text.locator("li").count() > 11 and text.locator("[aria-current] mark").first.is_visible()
         assert page.faults() == []
+        page.keyboard.press("Escape")
+        assert not page.locator("#document").is_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+def test_a_pdf_opens_on_its_page_with_the_words_marked(opened, pipeline, width, scheme):
+    hall = "\n\n".join(f"Hall {number} has {number + 20} lamps." for number in range(1, 25))
+    Path("tour.pdf").write_bytes(
+        pdf_of(["The way to the museum.", f"{hall}\n\nIts hall shows 312 model ships.", "End."])
+    )
+    with served(create_app(pipeline, ServiceOptions(uploads=True))) as port:
+        page = opened(port=port, viewport={"width": width, "height": 800}, color_scheme=scheme)
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Ask about your own files").click()
+        chooser.value.set_files("tour.pdf")
+        page.locator("#files-name", has_text="tour.pdf").wait_for()
+        page.ask("How many model ships does the hall show?")
+        page.open_all()
+        page.locator(".cited", has_text="tour.pdf, page 2").first.click()
+        page.get_by_role("button", name="Open the whole file").first.click()
+        picture = page.get_by_role("img", name="Page 2 of tour.pdf; the quoted words are marked")
+        picture.wait_for()
+        place, mark = page.locator("#document-page").bounding_box(), page.locator(".sheet rect").bounding_box()
+        assert place["y"] < mark["y"] < place["y"] + place["height"] and mark["width"] > 100
+        assert place["x"] <= mark["x"] < place["x"] + place["width"]
+        ink = page.evaluate("""() => {
+            const canvas = document.querySelector(".sheet canvas"), rect = document.querySelector(".sheet rect");
+            const part = (name, size) => Math.round(rect[name].baseVal.value * size);
+            const { width, height } = canvas;
+            const { data } = canvas.getContext("2d").getImageData(part("x", width), part("y", height), part("width", width), part("height", height));
+            return data.filter((value, place) => place % 4 === 0 && value < 128).length / (data.length / 4);
+        }""")
+        assert ink > 0.1  # the words are there
+        assert page.faults() == [] and page.overflow() <= 0
+        page.get_by_role("button", name="Next page").click()
+        page.get_by_role("img", name="Page 3 of tour.pdf", exact=True).wait_for()
+        assert page.evaluate("document.activeElement.id") == "document-page"  # there is no next one
+        assert page.get_by_role("button", name="Next page").is_disabled() and page.locator(".sheet rect").count() == 0
+        page.get_by_role("button", name="Text", exact=True).click()
+        cited = page.locator("#document-text [aria-current]")
+        assert cited.is_visible() and cited.locator(".where").inner_text() == "page 2"
+        assert cited.locator("mark").inner_text() == "312" and page.faults() == []
         page.keyboard.press("Escape")
         assert not page.locator("#document").is_visible()
 

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from case_tables import each_case
+from convinse import Pipeline, load_config
 from convinse.documents.index import update
+from convinse.documents.over import config_over
+from convinse.documents.pdf_pages import draw_page, find_on_page
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
+from drawn_pdf import pdf_of
 from loopback import served
 from patience import PATIENCE, wait_until
 from services import ask, begun, exchange, turn_of
@@ -233,6 +237,61 @@ def test_the_whole_file_of_a_passage_is_read(server):
     for whole, count in (("false", 11), ("true", 30)):
         shown = exchange(server, "GET", f"{path}/passages?file=museum.md&text={text}&whole={whole}")["passages"]
         assert len(shown) <= count and len(shown) > count // 2 and sum(each["is_cited"] for each in shown) == 1
+
+
+TOUR = "# Harbour museum\n\nThe museum was opened in 1987.\n\nIts hall shows 312 model ships."
+
+
+def page_of(port, path, text, file="tour.pdf"):
+    """The page of a passage, as the whole file is read."""
+    query = f"file={file}&text={quoted(text)}&whole=true"
+    return exchange(port, "GET", f"{path}/passages?{query}")["page"]
+
+
+def test_a_page_of_a_pdf_file_is_drawn_with_the_boxes_of_the_words(server):
+    path = begun(server)
+    data = pdf_of(["The way to the harbour museum.", TOUR])
+    assert ask(server, "PUT", f"{path}/files/tour.pdf", data)[0] == 200
+    put(server, path)
+    turn = turn_of(server, path, SHIPS)
+    text = next(evidence["evidence_text"] for evidence in turn["top_evidences"] if "hall" in evidence["evidence_text"])
+    page = page_of(server, path, text)
+    assert (page["number"], page["count"]) == (2, 2)
+    assert page["boxes"] == [[*box] for box in find_on_page(data, 2, ["Its hall shows 312 model ships."]).boxes]
+    status, headers, body = ask(server, "GET", f"{path}/pages/2?file=tour.pdf")
+    assert (status, headers["Content-Type"], body) == (200, "image/png", draw_page(data, 2))
+    assert exchange(server, "GET", f"{path}/passages?file=tour.pdf&text={quoted(text)}")["page"] is None
+    for name, number, status in (
+        ("tour.pdf", 3, 404), ("tour.pdf", 0, 404), ("tour.pdf", "x", 400), ("museum.md", 1, 404),
+        ("../tour.pdf", 1, 404), ("/etc/passwd", 1, 404), ("other.pdf", 1, 404),
+    ):  # fmt: skip
+        assert "error" in exchange(server, "GET", f"{path}/pages/{number}?file={name}", status=status)
+    exchange(server, "GET", f"{begun(server)}/pages/1?file=tour.pdf", status=404)
+    exchange(server, "GET", f"{path}/pages/1?file=tour.pdf", status=403, Host="evil.example")
+    exchange(server, "GET", f"{path}/pages/1?file=tour.pdf", status=403, Origin="http://evil.example")
+
+
+def test_a_page_of_a_served_folder_is_drawn_until_the_file_changes(workdir):
+    folder = workdir / "museum"
+    folder.mkdir()
+    (folder / "tour.pdf").write_bytes(pdf_of([TOUR]))
+    (workdir / "secret.pdf").write_bytes(pdf_of([TOUR]))
+    config = config_over(load_config("lexical.yml", ers_use_cache=False), folder)
+    options = ServiceOptions(over=(folder,), token="of-sixteen-letters")
+    bearer = {"Authorization": "Bearer of-sixteen-letters"}
+    with Pipeline(config) as over, served(create_app(over, options)) as port:
+        path = f"/v1/conversations/{exchange(port, 'POST', '/v1/conversations', {}, 201, **bearer)['id']}"
+        turn = exchange(port, "POST", f"{path}/turns", {"question": SHIPS}, **bearer)
+        text = turn["top_evidences"][0]["evidence_text"]
+        query = f"{path}/passages?file=museum/tour.pdf&text={quoted(text)}&whole=true"
+        assert len(exchange(port, "GET", query, **bearer)["page"]["boxes"]) == 1
+        picture = f"{path}/pages/1?file=museum/tour.pdf"
+        assert ask(port, "GET", picture, **bearer)[2] == draw_page((folder / "tour.pdf").read_bytes(), 1)
+        exchange(port, "GET", picture, status=401)
+        exchange(port, "GET", f"{path}/pages/1?file=museum/../secret.pdf", status=404, **bearer)
+        (folder / "tour.pdf").write_bytes(pdf_of([f"{TOUR} All are small."]))
+        assert exchange(port, "GET", query, **bearer)["page"] is None
+        assert "has changed" in exchange(port, "GET", picture, status=404, **bearer)["error"]
 
 
 def test_files_are_removed_with_the_conversation_and_with_the_server(pipeline):

@@ -101,11 +101,14 @@ export const removeFile = (id, name) => json(fileOf(id, name), { method: "DELETE
 /** A cited passage among those around it, or in the whole file; the page's address names the conversation. */
 export const passages = (file, text, whole = false) => json(`${conversation(location.hash.slice(1).split("/")[0])}/passages?${new URLSearchParams({ file, text, whole })}`);
 
-/** The next turn; `told` is called with what the stages give. Raises `RequestError`, or `AbortError` after `signal`. */
-export async function ask(id, value, told, signal) {
+/** A page of a PDF file, from 1, as a picture. */
+export const page = async (file, number) => (await answered(`${conversation(location.hash.slice(1).split("/")[0])}/pages/${number}?${new URLSearchParams({ file })}`, { accept: "image/png" })).blob();
+
+/** The next turn; `onStage` is called with the result of each stage. Raises `RequestError`, or `AbortError` after `signal`. */
+export async function ask(id, value, onStage, signal) {
   const response = await begunTurn(`${conversation(id)}/turns`, { method: "POST", value, signal, accept: "text/event-stream" });
   for await (const { kind, data } of events(response.body)) {
-    if (kind === "stage") told(data);
+    if (kind === "stage") onStage(data);
     if (kind === "turn") return data;
     if (kind === "error") throw new RequestError(data.error, data.status);
   }

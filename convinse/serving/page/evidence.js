@@ -1,7 +1,8 @@
 // Evidences: a fact as a fact, a row as a row of its table, an entry of an infobox as such, a sentence with the answer marked.
 
 import * as api from "./api.js";
-import { announce, button, byId, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
+import { openDocument, passages } from "./document.js";
+import { announce, button, element, entity, marked, outside, pagesOf, shortened, within, words } from "./dom.js";
 
 const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
 const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["table row", "table rows"], info: ["infobox entry", "infobox entries"] };
@@ -187,41 +188,6 @@ function source({ citation, evidence_text: text }, spans) {
     opener.setAttribute("aria-expanded", String(!isOpen));
   }, { class: "quiet small cited", "aria-expanded": "false", title: "Show it in the file" });
   return [opener, around];
-}
-
-/** The file of a citation, from its first passage to its last, with the cited one in view and the answer marked. */
-async function openDocument(citation, text, answers) {
-  const list = passages((await api.passages(citation.file, text, true)).passages, answers);
-  byId("document-title").textContent = citation.file;
-  byId("document-text").replaceChildren(list);
-  byId("document").showModal();
-  list.querySelector("[aria-current]").scrollIntoView({ block: "center" });
-  byId("document-text").focus({ preventScroll: true });
-}
-
-function passages(all, answers) {
-  const items = all.map(({ heading, place, text, is_cited: isCited }, number) =>
-    element(
-      "li",
-      { "aria-current": isCited ? "true" : null },
-      heading && heading !== all[number - 1]?.heading ? element("strong", { dir: "auto" }, heading) : null,
-      element("span", { class: "where" }, place),
-      element("span", { dir: "auto" }, marked(text, isCited ? found(text, answers) : [])),
-    ),
-  );
-  return element("ol", { class: "around", "aria-label": "The passage in its file" }, items);
-}
-
-/** The spans of words in a passage, which is written without the headings of its evidence, and a row as its cells. */
-function found(text, answers) {
-  const letters = Array.from(text);
-  const isInside = (letter) => letter !== undefined && /[\p{L}\p{N}]/u.test(letter);
-  return [...answers].flatMap((answer) => {
-    const size = Array.from(answer).length;
-    return letters
-      .map((_, start) => ({ start, end: start + size }))
-      .filter(({ start, end }) => letters.slice(start, end).join("") === answer && !isInside(letters[start - 1]) && !isInside(letters[end]));
-  });
 }
 
 /** Where an evidence that was fetched stands, and in which revision; an address that is none of the web leads nowhere. */

@@ -18,7 +18,7 @@ export function understood(turn) {
     slots.predicate || rest.length ? chip("asks", words(slots.predicate || "…"), rest) : null,
     slots.answer_type ? chip("looks for", words(slots.answer_type), []) : null,
   ];
-  const read = full && plain(full) !== plain(turn.question) ? element("p", { class: "full" }, "Read as ", element("q", { dir: "auto" }, full)) : null;
+  const read = full && saysMore(full, turn.question) ? element("p", { class: "full" }, "Read as ", element("q", { dir: "auto" }, full)) : null;
   return frame(chips, [read, ...(turn.steps ?? []).filter((step) => step.answer && step.question).map(first)].filter(Boolean));
 }
 
@@ -27,7 +27,15 @@ function first(step) {
   return element("p", { class: "full", title: step.evidence ?? "" }, "First: ", words(step.text), ": ", entity(step.answer));
 }
 
-const plain = (text) => text.toLowerCase().replace(/[\s\p{P}]+/gu, " ").trim();
+/** Whether a text has words that another one has not, in their order; `read_differently` of the records is the same. */
+function saysMore(text, other) {
+  const words = (all) => all.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const left = words(other)[Symbol.iterator]();
+  return !words(text).every((word) => {
+    for (let next = left.next(); !next.done; next = left.next()) if (next.value === word) return true;
+    return false;
+  });
+}
 
 function frame(chips, more = []) {
   return element("div", { class: "understood" }, element("ul", { class: "chips", "aria-label": "What was understood" }, chips), ...more);
