@@ -137,7 +137,9 @@ def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterat
         # of a table or a sentence: short ones too, such as "Which file is the smallest?"
         [unescaped_field(fields[1]) for fields in records(data, "wikitablequestions", "training.tsv.gz")][1:],
         [record["question"] for record in records(data, "qamr", "dev.jsonl.gz")],
-        sorted({record["question"] for record in records(data, "policyqa", "dev.jsonl.gz")}),  # "Can I deactivate my account?"
+        sorted(
+            {record["question"] for record in records(data, "policyqa", "dev.jsonl.gz")}
+        ),  # "Can I deactivate my account?"
         [turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]] * 5,
         [question for question in rewrites if question.rstrip().endswith("?")],
         [name for name in names if len(name) > 3],
