@@ -105,7 +105,7 @@ class Pipeline:
         """Answer all turns; returns new conversations with what the stages added.
 
         Args:
-            conversations: `Conversation`s, in the ConvMix structure; gold answers are optional.
+            conversations: each a `Conversation`, in the structure of ConvMix; gold answers are optional.
             sources: a combination such as `kb_text`, or a list.
             use_gold_answers: whether earlier turns count with their gold answers (if they have any) or with the
                 predicted one; None: as the pipeline was built.
