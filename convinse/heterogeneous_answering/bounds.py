@@ -52,25 +52,30 @@ def _units_in(column: Column) -> list[tuple[str, float]]:
 
 def bounds_of(question: Question) -> Iterator[Bound]:
     """Yield the bounds of a question, in its order."""
-    operations, inclusive = question.language.operations, question.language.literals.inclusive
-    between = operations.within.search(question.in_full)
+    between = question.language.operations.within.search(question.in_full)
     if between and question.language.times.time(question.in_full) is None:  # "between 30 and 50 euros"
         for number, is_above in ((between["lower"], True), (between["upper"], False)):
             value, written = value_of(f"{number}{between['unit'] or ''}"), value_of(number)
             if value and written:
                 yield Bound(between[0].strip(), value.amount, written.amount, value.unit, is_above, True)
-    denial = question.language.yes_no.denial.search
+    for comparing, is_above, is_inclusive in _comparing(question):
+        amount = _AMOUNT.match(question.in_full, comparing.end())
+        written = amount and value_of(amount["number"].rstrip(".,"))
+        if amount and written:
+            value = value_of(amount[0].strip()) or written
+            words = question.in_full[comparing.start() : amount.end()]
+            yield Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
+
+
+def _comparing(question: Question) -> Iterator[tuple[re.Match[str], bool, bool]]:
+    """Yield the words that compare ("above", "at most"), whether with what is below them, and whether what is equal counts."""
+    operations, denial = question.language.operations, question.language.yes_no.denial.search
     for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
         for match in pattern.finditer(question.in_full):
-            amount = _AMOUNT.match(question.in_full, match.end())
-            written = amount and value_of(amount["number"].rstrip(".,"))
-            if amount and written:
-                value = value_of(amount[0].strip()) or written
-                words = question.in_full[match.start() : amount.end()]
-                is_inclusive = match[0].strip().lower() in inclusive
-                if denial(question.in_full[: match.start()]):  # "not more than", "does not have more than"
-                    is_above, is_inclusive = not is_above, not is_inclusive
-                yield Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
+            is_inclusive = match[0].strip().lower() in question.language.literals.inclusive
+            # "not more than", "does not have more than"
+            is_denied = denial(question.in_full[: match.start()]) is not None
+            yield match, is_above != is_denied, is_inclusive != is_denied
 
 
 def measure_of(question: Question, table: Table, bound: Bound, words: frozenset[str]) -> Column | None:
@@ -94,15 +99,22 @@ class Limit(NamedTuple):
     measure: Column
     limit: Column
     is_above: bool
+    is_inclusive: bool
     words: frozenset[str]
+
+    def admits(self, row: int) -> bool | None:
+        """Return True if the amount of a row is within its limit; None if one of the two is missing."""
+        amount, limit = self.measure.amount(row), self.limit.amount(row)
+        if amount is None or limit is None:
+            return None
+        return (amount > limit if self.is_above else amount < limit) or (self.is_inclusive and amount == limit)
 
 
 def limiting_column(question: Question, table: Table) -> Limit | None:
     """Return the column whose amounts bound those of another one of the table; None if a question names no two such columns."""
-    operations, keywords, text = question.language.operations, question.language.properties.keywords, question.in_full
-    for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
-        match = pattern.search(text)
-        if match is None or _AMOUNT.match(text, match.end()):
+    keywords, text = question.language.properties.keywords, question.in_full
+    for match, is_above, is_inclusive in _comparing(question):
+        if _AMOUNT.match(text, match.end()):
             continue
         behind = keywords(" ".join(text[match.end() :].split()[:_LIMIT_WORDS]))
         limits = table.measures(behind)
@@ -118,5 +130,5 @@ def limiting_column(question: Question, table: Table) -> Limit | None:
         measure = next((columns[0] for columns in named if len(columns) == 1), None)
         if measure is not None:
             used = keywords(text[match.start() :]) & (keywords(match[0]) | limits[0].keywords) | measure.keywords
-            return Limit(measure, limits[0], is_above, used)
+            return Limit(measure, limits[0], is_above, is_inclusive, used)
     return None

@@ -115,8 +115,8 @@ def cite_list(
     first = by_id.get(ranked[0].entity["id"]) if ranked else None
     if first is None or first.extent is None:
         return question, [*ranked]
-    listed = {answer.entity["id"] for answer in ranked if answer.is_listed}
-    if not listed <= {entity["id"] for entity, _ in first.members}:  # another list than the computed one
+    listed = {fold(answer.entity["label"]) for answer in ranked if answer.is_listed}
+    if not listed <= {fold(entity["label"]) for entity, _ in first.members}:  # another list than the computed one
         return question, [*ranked]
     turn["extent"] = first.extent
     if not ranked[0].is_listed or not first.members:

@@ -47,7 +47,10 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     spelt = question.language.operations.spelling.search(question.in_full)
     words -= keywords(spelt[0]) if spelt else frozenset()
     denied, denying = denied_words(question, table)
-    denied = frozenset[str]() if bounds else denied
+    limit = limiting_column(question, table)
+    denied = frozenset[str]() if bounds or limit else denied
+    is_either_denied = bool(either) and denied >= frozenset().union(*either)
+    denied = denied.difference(*either)
     words |= denied
     rest = question.in_full
     for bound in bounds:
@@ -66,8 +69,9 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         return None
     selected = Selected(_in_named_column(table, selection, words), selection.matched)
     if either:
-        rows = [row for row in selected.rows if any(row in those for those in either.values())]
-        selected = Selected(rows, selected.used.union(*either))
+        those = set().union(*either.values())
+        rows = [row for row in selected.rows if (row in those) != is_either_denied]
+        selected = Selected(rows, selected.used.union(*either, denying))
     if spelt:
         selected = _spelt(question, table, selected, spelt)
     for bound in bounds:
@@ -75,7 +79,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         if measure is None:
             return None
         selected = _within_bound(question, selected, bound, measure)
-    if limit := limiting_column(question, table):
+    if limit is not None:
         selected = _within_limit(selected, limit)
     if time is not None and (table.dated or not bounds):
         selected = _within_time(question, table, selected, time, words)
@@ -204,12 +208,8 @@ def _within_bound(question: Question, selected: Selected, bound: Bound, measure:
 
 
 def _within_limit(selected: Selected, limit: Limit) -> Selected:
-    judged = {}
-    for row in selected.rows:
-        amount, most = limit.measure.amount(row), limit.limit.amount(row)
-        if amount is not None and most is not None:
-            judged[row] = amount > most if limit.is_above else amount < most
-    unjudged = selected.unjudged + len(selected.rows) - len(judged)
+    judged = {row: limit.admits(row) for row in selected.rows}
+    unjudged = selected.unjudged + list(judged.values()).count(None)
     rows = [row for row, is_within in judged.items() if is_within]
     return Selected(rows, selected.used | limit.words, unjudged, limit.measure.header)
 
