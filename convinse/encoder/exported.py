@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .checkpoint import Task
 
 MANIFEST = "onnx.json"
-FORMAT = 1
+FORMAT = 2  # 1: levels whose products overflow without VNNI
 _AGAIN = "export the model again, or use backend: torch"
 OUTPUT_OF: dict[Task, Output] = {
     "sequence-classification": "relevance",

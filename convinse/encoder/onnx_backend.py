@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,6 @@ _CPU_BUDGET = 512
 _OVERHEAD = 20  # tokens in the time of a batch's beginning: 1.4 ms, with 0.07 ms a token (the embedded model in int8 on an EPYC core)
 _GPU_BUDGET = 65536
 _ERRORS_ONLY = 3
-_EXACT = "session.x64quantprecision"
-_PROBED = 64  # products of a sum in largest_products.onnx
 
 
 class OnnxBackend(ModelBackend):
@@ -55,8 +52,6 @@ class OnnxBackend(ModelBackend):
         self.max_in_flight, self.workers, self.overhead = cores + 1, cores, None if on_gpu else _OVERHEAD
         self._workers = ThreadPoolExecutor(cores, "computing")
         options.log_severity_level = _ERRORS_ONLY
-        if self.precision == "int8" and not adds_exactly():
-            options.add_session_config_entry(_EXACT, "1")  # slower, but the scores are the same everywhere
         providers = _providers(settings.device, onnxruntime)
         try:
             self._session = onnxruntime.InferenceSession(str(folder / graph), options, providers=providers)
@@ -91,18 +86,6 @@ def available_cores() -> int:
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(bound, int(limit))) if limit.isdigit() else bound
-
-
-@cache
-def adds_exactly() -> bool:
-    """Return True if this processor adds products of 8-bit numbers without overflow.
-
-    Processors without VNNI instructions add in 16 bits, which two products of the largest levels, 255 and 127, exceed.
-    """
-    path = Path(__file__).with_name("largest_products.onnx")
-    session = runtime().InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    levels = np.full((1, _PROBED), 255, np.uint8)
-    return bool((session.run(None, {"levels": levels})[0] == 255 * 127 * _PROBED).all())
 
 
 def _precision(exported: ExportedModel, precision: Precision, on_gpu: bool, where: str) -> Precision:

@@ -9,6 +9,7 @@ import argparse
 import json
 import logging
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,7 @@ from convinse.support.files import replacing
 from recipes.sources import needed, shared_data
 
 from .machine import PACKAGES, commit, machine
+from .processors import as_avx2
 from .timing import timed
 
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
@@ -127,6 +129,7 @@ def _read_options(spec: Spec) -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=Path(f"results/bench/{spec.name}.json"), metavar="FILE")
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep what is built here")
     parser.add_argument("--parts", metavar="PART", help=f"of {','.join(spec.parts)}")
+    parser.add_argument("--processor", choices=["avx2"], help="compute as a processor without AVX-512 and VNNI does")
     for name, settings in spec.options.items():
         parser.add_argument(name, **settings)
     options = parser.parse_args()
@@ -145,6 +148,8 @@ def _read_options(spec: Spec) -> argparse.Namespace:
 def run(spec: Spec) -> None:
     """Measure the parts of a bench, print, and write; ends the program with one line if that cannot be."""
     options = _read_options(spec)
+    if options.processor and "LD_PRELOAD" not in os.environ:
+        sys.exit(_with_avx2(spec))
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     logging.basicConfig(format="%(message)s")
@@ -163,7 +168,7 @@ def run(spec: Spec) -> None:
                 load = round(os.getloadavg()[0], 2)  # that of others: the bench itself has not begun
                 note(f"measuring {part} ...")
                 seconds, figures = timed(partial(spec.parts[part], bench))
-                written[part] = {
+                written["-".join(filter(None, [part, options.processor]))] = {
                     "arguments": options.arguments, "commit": commit(), "machine": {**machine(), "load": load},
                     "seconds": round(seconds, 1), "rounds": bench.rounds, "tables": bench.tables, "figures": figures,
                 }  # fmt: skip
@@ -173,6 +178,18 @@ def run(spec: Spec) -> None:
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
+
+
+def _with_avx2(spec: Spec) -> int:
+    """Run this bench once more in a process whose models compute with AVX2 alone; return its status."""
+    with tempfile.TemporaryDirectory(prefix="convinse-avx2-") as folder:
+        try:
+            settings = as_avx2(Path(folder))
+        except ConvinseError as error:
+            raise SystemExit(f"bench {spec.name}: {error}") from None
+        path = os.pathsep.join(filter(None, [settings["PYTHONPATH"], os.environ.get("PYTHONPATH")]))
+        environment = {**os.environ, **settings, "PYTHONPATH": path}
+        return subprocess.run([sys.executable, *sys.orig_argv[1:]], env=environment).returncode
 
 
 def note(text: str) -> None:

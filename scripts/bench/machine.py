@@ -11,6 +11,8 @@ from typing import Any
 
 from recipes.sources import BASE_INSTALL, BASE_PACKAGE
 
+from .processors import AVX2, instructions
+
 # peers, and what else benches need besides the project's own: to import -> to install
 PACKAGES = {
     "bm25s": "bm25s numba",
@@ -45,6 +47,7 @@ def machine() -> dict[str, Any]:
     with suppress(OSError):
         lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
         conditions["processor"] = {key.strip(): value.strip() for key, _, value in lines}.get("model name", "")
+    conditions["instructions"] = AVX2 if "LD_PRELOAD" in os.environ else instructions()
     for name in ("onnxruntime", *MODELS, *PACKAGES):
         with suppress(metadata.PackageNotFoundError):
             conditions[name] = metadata.version(name)

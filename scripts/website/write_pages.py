@@ -95,7 +95,9 @@ def _origin(name: str, part: Mapping[str, Any]) -> str:
     busy = " The machine was busy with other work." if float(machine["load"]) > _BUSY * cores else ""
     rounds = f", medians of {part['rounds']} rounds" if part["rounds"] > 1 else ""
     command = " ".join(["bash run.sh bench", name, *part["arguments"]])
-    where = f"{cores} cores of {machine.get('processor') or machine['architecture']}, Python {machine['python']}"
+    processor = machine.get("processor") or machine["architecture"]
+    instructions = f" ({machine['instructions']})" if machine.get("instructions") else ""
+    where = f"{cores} cores of {processor}{instructions}, Python {machine['python']}"
     return f"`{command}`{rounds}; commit `{part['commit']}`, {machine['date']}, {where}.{busy}\n"
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from case_tables import each_case
 from convinse.config import resolve
-from convinse.encoder import onnx_backend
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import MANIFEST, is_exported, read_exported
@@ -174,15 +173,20 @@ def test_only_cores_that_the_process_may_use_are_counted(monkeypatch):
         assert available_cores() == expected
 
 
-def test_the_probe_knows_this_processor():
-    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
-    assert onnx_backend.adds_exactly() or not {"avx512_vnni", "avx_vnni"} & set(flags.split())
+@pytest.mark.parametrize("model", ["snapshot:model", "snapshot:reader"])
+def test_two_products_of_levels_fit_into_16_bits(model):
+    """In which a processor without VNNI adds them."""
+    onnx = pytest.importorskip("onnx")
+    graph = onnx.load(resolve(model) / "model_int8.onnx", load_external_data=False).graph
+    step = next(onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.name == "step")
+    assert 2 * round(1 / float(step)) * 127 < 2**15
 
 
 def test_onnx_runtime_reports_nothing(tmp_path):
     """What it would send is in files of its own below the home; `CI`, which silences it too, is taken away."""
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
     environment = {name: value for name, value in os.environ.items() if name not in ("CI", "ORT_DISABLE_TELEMETRY")}
-    program = "from convinse.encoder.onnx_backend import adds_exactly; adds_exactly()"
+    model = resolve("snapshot:model")
+    program = f"from convinse.encoder.bi_encoder import BiEncoder; BiEncoder({str(model)!r}).embed(['x'])"
     subprocess.run([sys.executable, "-c", program], env=environment | home, check=True, timeout=PATIENCE)
     assert not list(tmp_path.rglob("*"))
