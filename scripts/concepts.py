@@ -22,19 +22,10 @@ _SOURCE = re.compile(
     r"\bNO_KB\b|\bLIVE\b|\bhas_facts\b|\.has_changed\b|isinstance\([^)]*(?:Index|Dump)\b|\.live is |clocq_use_api\b(?!:)"
     r"|\b(?:api|wikipedia|passages|dump|live) is (?:not )?None|:= \w+\.live\)"
 )
-_OF_SOURCES = (
-    "config/",
-    "knowledge_base/",
-    "wikipedia/",
-    "documents/",
-    "passages/",
-    "sources/",
-    "resources.py",
-    "live.py",
-)
+_OF_SOURCES = ("config/", "knowledge_base/", "wikipedia/", "documents/", "passages/", "sources/", "resources/")
 _STAGES = (
     "question_understanding/", "evidence_retrieval_scoring/", "heterogeneous_answering/", "knowledge_base/", "wikipedia/", "documents/",
-    "passages/", "sources/", "stage.py", "resources.py", "pipeline.py", "live.py",
+    "passages/", "sources/", "stage.py", "resources/", "pipeline.py",
 )  # fmt: skip
 _TYPE = re.compile(r"\b(?:isinstance|hasattr|getattr)\(")
 

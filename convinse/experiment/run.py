@@ -10,19 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from .config import SNAPSHOT, Config, resolve, to_dict
-from .formats.conversations.benchmark import read_benchmark
-from .formats.run_folder import FinishedConversation, RunFolder
-from .formats.stage_files import read_stage_file
+from ..config import SNAPSHOT, Config, resolve, to_dict
+from ..formats.conversations.benchmark import read_benchmark
+from ..formats.run_folder import FinishedConversation, RunFolder
+from ..formats.stage_files import read_stage_file
+from ..pipeline import STAGE_NAMES, Pipeline
+from ..records.conversation import Conversation
+from ..resources import Resources
+from ..scoring.convqa import evaluate
+from ..stage import StageName
+from ..support.checksums import sha256
+from ..support.errors import ConfigError, DataError
+from ..support.progress import progress
 from .identity import fingerprint, origins
-from .pipeline import STAGE_NAMES, Pipeline
-from .records.conversation import Conversation
-from .resources import Resources
-from .scoring.convqa import evaluate
-from .stage import StageName
-from .support.checksums import sha256
-from .support.errors import ConfigError, DataError
-from .support.progress import progress
 
 LOGGER = logging.getLogger(__name__)
 # of these parts: the input file, and the value of `part` in its conversations
