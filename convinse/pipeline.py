@@ -44,7 +44,7 @@ _DEPTH = 2  # questions inside each other: "the wife of the actor who played McN
 class Pipeline:
     """The three stages of a configuration.
 
-    The stages share files and models, see `Resources`; with `ha_share_pass` the reader uses the spans that a joint model
+    The stages share files and models, see `Resources`; the reader uses the spans that a joint model
     computed while it ranked the evidences of the same turns. A pipeline is used by a single thread at a time.
 
     Args:

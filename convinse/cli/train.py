@@ -28,7 +28,6 @@ _RETRIEVER = (
     ("--held-out", float, "SHARE", "of the questions, to validate (default 0.1)"),
     ("--epochs", positive, "N", "at most (default 3)"),
     ("--minutes", float, "M", "of training steps at most"),
-    ("--batch-questions", positive, "N", "of a step (default 8)"),
     ("--learning-rate", float, "R", "the highest (default 3e-5)"),
     ("--max-length", positive, "N", "tokens (default 256)"),
     ("--device", str, "NAME", "auto (default), cpu, cuda or cuda:1"),
@@ -62,6 +61,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("--loss", choices=("listwise", "pairwise"), help="of a cross-encoder (default listwise)")
     for name, kind, metavar, text in _RETRIEVER:
         sub.add_argument(name, type=kind, metavar=metavar, help=text)
+    add_dropped(sub, "--batch-questions", "a step has eight relevant passages with their negatives")
 
     text = "train the model that ships with the project; further arguments go to its recipe, see docs/model.md"
     train.add("embedded", train_embedded, text, _KEPT).set_defaults(takes_more=True)
