@@ -40,15 +40,10 @@ class PageBox(NamedTuple):
     bottom: float
 
 
-class PagePlace(NamedTuple):
-    """The place of a quote: its page, from 1, and a box for each line of its words; none if they are not found."""
+def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> tuple[int, list[PageBox]]:
+    """Return the page of words that were read from a page of a file, or from there on, and a box for each line of them.
 
-    page: int
-    boxes: list[PageBox]
-
-
-def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> PagePlace:
-    """Return the place of words that were read from a page of a file, or from there on.
+    There are no boxes if the words are not found.
 
     Args:
         data: the content of the file.
@@ -59,7 +54,7 @@ def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> PagePlace:
         DataError: the page is not in the file, or the file cannot be opened.
     """
     letters = sum(len(_letters(piece)) for piece in pieces)
-    best, most = PagePlace(page, []), _LEAST_FOUND * letters
+    found_on, boxes, most = page, list[PageBox](), _LEAST_FOUND * letters
     with PDFIUM_LOCK, open_pdf(data) as document:
         _check_page(document, page)
         for number in range(page, min(page + _FURTHER, len(document)) + 1):
@@ -70,11 +65,11 @@ def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> PagePlace:
             chosen = _find_passage(words, pieces[0]) if len(pieces) == 1 else _find_row(words, pieces)
             found = sum(len(_letters(word.text)) for word in chosen)
             if found >= most:
-                best, most = PagePlace(number, [*_boxes(shown, chosen, turn)]), found + 1
+                found_on, boxes, most = number, [*_boxes(shown, chosen, turn)], found + 1
             shown.close()
             if found >= _ENOUGH * letters:
                 break
-    return best
+    return found_on, boxes
 
 
 def draw_page(data: bytes, page: int) -> bytes:
