@@ -116,10 +116,7 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         )
         reason = reason_to_abstain(question, ranked, self.config.ha_abstain_below)
         if reply is not None:
-            turn["ha_tokens"] = {
-                "prompt": reply.completion.prompt_tokens,
-                "completion": reply.completion.completion_tokens,
-            }
+            turn["ha_tokens"] = reply.completion.counted
             if said and not ranked:
                 reason = "what the language model answers stands in no evidence that it cites"
             elif reply.said is None:
