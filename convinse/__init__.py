@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__ as __version__
+from .support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .config import Config, load_config

@@ -160,4 +160,4 @@ def test_what_the_test_finds(house, files, fault):
 
 
 def test_what_the_test_lets_pass(house):
-    assert house(records__of__a="import json\nfrom ..version import x", version="", cli="from .records import a\nfrom .records.a import b") == []  # fmt: skip
+    assert house(records__of__a="import json\nfrom ..support import x", support="", cli="from .records import a\nfrom .records.a import b") == []  # fmt: skip

@@ -26,7 +26,7 @@ from ..pipeline import Pipeline
 from ..records.conversation import Turn
 from ..records.evidence import SOURCES
 from ..session import Session
-from ..version import __version__
+from ..support.version import __version__
 from . import file_requests
 from .app import RequestGuard, error_handlers, error_response, json_response, while_connected
 from .chat_completions import (
