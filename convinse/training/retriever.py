@@ -49,7 +49,7 @@ def train_retriever(
     if settings.bi_encoder:
         learner = BiEncoderLearner(settings.base, key, settings.max_length)
     else:
-        learner = CrossEncoderLearner(settings.base, key, settings.max_length, settings.loss, settings.seed)
+        learner = CrossEncoderLearner(settings.base, key, settings.max_length, settings.seed)
     examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
     try:
         train, held = hold_out(examples, settings.held_out, settings.seed)
