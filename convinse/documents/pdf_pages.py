@@ -13,7 +13,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +31,8 @@ _LEAST_PART = 12  # letters of a part of a quote that is found by itself
 _MARGIN = 0.05  # of the height of letters, around them
 
 
-class PageBox(NamedTuple):
-    """A rectangle of a page as it is seen, in parts of its width and height, from its upper left corner."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
+# left, top, right and bottom of a rectangle of a page as it is seen, in parts of its width and height, from its upper left corner
+PageBox = tuple[float, float, float, float]
 
 
 def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> tuple[int, list[PageBox]]:
@@ -243,7 +238,8 @@ def _boxes(page: Any, words: Sequence[PageWord], turn: int) -> Iterator[PageBox]
         bottom, top = min(word.bottom for word in line) - margin, max(word.top for word in line) + margin
         corners = [_on_screen(page, *_unturned(x, y, turn)) for x, y in ((left, bottom), (right, top))]
         (left, right), (top, bottom) = (sorted(values) for values in zip(*corners, strict=True))
-        yield PageBox(*(round(min(1.0, max(0.0, value)), 4) for value in (left, top, right, bottom)))
+        left, top, right, bottom = (round(min(1.0, max(0.0, value)), 4) for value in (left, top, right, bottom))
+        yield left, top, right, bottom
 
 
 def _lines(words: Sequence[PageWord]) -> Iterator[list[PageWord]]:
