@@ -13,6 +13,7 @@ from typing import Any, Literal
 from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
+from .dialogue.session import Session, StageReport
 from .dialogue.steps import take_steps
 from .documents.over import config_over
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
@@ -25,7 +26,6 @@ from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
 from .resources.live_lookups import look_up_facts, look_up_names
 from .scoring.convqa import MEASURES, evaluate
-from .session import Session, StageReport
 from .stage import Stage, StageName, build, check_methods, keep_evidences, remove_results
 from .support.errors import DataError
 from .support.registry import find_module
