@@ -75,7 +75,7 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
 
 
 class RayWorkers:
-    """The actors of a cluster that run batches. An `run.Workers`."""
+    """The actors of a cluster that run batches. A `run.Workers`."""
 
     def __init__(self, ray: Any, most: int | None, device: str) -> None:
         resources = ray.cluster_resources()
