@@ -25,7 +25,7 @@ _SOURCE = re.compile(
 _OF_SOURCES = ("config/", "knowledge_base/", "wikipedia/", "documents/", "passages/", "sources/", "resources/")
 _STAGES = (
     "question_understanding/", "evidence_retrieval_scoring/", "heterogeneous_answering/", "knowledge_base/", "wikipedia/", "documents/",
-    "passages/", "sources/", "stage.py", "resources/", "pipeline.py",
+    "passages/", "sources/", "stage.py", "resources", "pipeline.py", "live.py",
 )  # fmt: skip
 _TYPE = re.compile(r"\b(?:isinstance|hasattr|getattr)\(")
 
