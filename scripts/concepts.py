@@ -22,7 +22,16 @@ _SOURCE = re.compile(
     r"\bNO_KB\b|\bLIVE\b|\bhas_facts\b|\.has_changed\b|isinstance\([^)]*(?:Index|Dump)\b|\.live is |clocq_use_api\b(?!:)"
     r"|\b(?:api|wikipedia|passages|dump|live) is (?:not )?None|:= \w+\.live\)"
 )
-_OF_SOURCES = ("config/", "knowledge_base/", "wikipedia/", "documents/", "passages/", "sources/", "resources/")
+_OF_SOURCES = (
+    "config/",
+    "knowledge_base/",
+    "wikipedia/",
+    "documents/",
+    "passages/",
+    "sources/",
+    "resources",
+    "live.py",
+)
 _STAGES = (
     "question_understanding/", "evidence_retrieval_scoring/", "heterogeneous_answering/", "knowledge_base/", "wikipedia/", "documents/",
     "passages/", "sources/", "stage.py", "resources", "pipeline.py", "live.py",
