@@ -8,10 +8,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__ as __version__
+from .support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .config import Config, load_config
+    from .dialogue.session import Session
     from .encoder.extractive_reader import ExtractiveReader
     from .encoder.reranker import BertReranker
     from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from .question_understanding.base import QuestionUnderstanding
     from .records.conversation import Conversation, Turn
     from .records.evidence import Entity, Evidence
-    from .session import Session
     from .support.errors import ConvinseError
 
 _PUBLIC = {
@@ -38,7 +38,7 @@ _PUBLIC = {
     "HeterogeneousAnswering": "heterogeneous_answering.base",
     "Pipeline": "pipeline",
     "QuestionUnderstanding": "question_understanding.base",
-    "Session": "session",
+    "Session": "dialogue.session",
     "Turn": "records.conversation",
     "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever.wikipedia_retriever",
     "ask": "pipeline",

@@ -13,23 +13,22 @@ from typing import Any, Literal
 from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
+from .dialogue.session import Session, StageReport
 from .dialogue.steps import take_steps
 from .documents.over import config_over
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring, retrieve
 from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering, answer
-from .live import look_up_facts, look_up_names
 from .question_understanding.base import QuestionUnderstanding, turns_in_step, understand
 from .records.conversation import Conversation, Turn, check_conversations
 from .records.display import conversation_record
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
+from .resources.live_lookups import look_up_facts, look_up_names
 from .scoring.convqa import MEASURES, evaluate
-from .session import Session, StageReport
-from .stage import Stage, StageName, build, check_methods
+from .stage import Stage, StageName, build, check_methods, keep_evidences, remove_results
 from .support.errors import DataError
 from .support.registry import find_module
-from .turn_results import keep_evidences, remove_results
 
 StrPath = str | os.PathLike[str]
 LOGGER = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ _DEPTH = 2  # questions inside each other: "the wife of the actor who played McN
 class Pipeline:
     """The three stages of a configuration.
 
-    The stages share files and models, see `Resources`; with `ha_share_pass` the reader uses the spans that a joint model
+    The stages share files and models, see `Resources`; the reader uses the spans that a joint model
     computed while it ranked the evidences of the same turns. A pipeline is used by a single thread at a time.
 
     Args:

@@ -29,12 +29,12 @@ _OF_SOURCES = (
     "documents/",
     "passages/",
     "sources/",
-    "resources.py",
+    "resources",
     "live.py",
 )
 _STAGES = (
     "question_understanding/", "evidence_retrieval_scoring/", "heterogeneous_answering/", "knowledge_base/", "wikipedia/", "documents/",
-    "passages/", "sources/", "stage.py", "resources.py", "pipeline.py", "live.py",
+    "passages/", "sources/", "stage.py", "resources", "pipeline.py", "live.py",
 )  # fmt: skip
 _TYPE = re.compile(r"\b(?:isinstance|hasattr|getattr)\(")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from convinse.cli import main
 from convinse.documents.index import DocumentIndex, update
-from convinse.formats.run_folder import FinishedConversation, RunFolder
+from convinse.formats.run_folder import RunFolder, with_line
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.passages.index import PassageIndex
 from convinse.support.cache import Cache
@@ -71,7 +71,7 @@ def write_results(version):
         for name in names:
             if name not in output.finished:
                 turn = {"turn": 0, "question": "?", "note": f"{name} " * 2000}
-                output.add(FinishedConversation.of({"conv_id": name, "questions": [turn]}))
+                output.add(*with_line({"conv_id": name, "questions": [turn]}))
         output.write_metrics({"num_questions": len(names)})
 
 

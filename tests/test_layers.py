@@ -94,7 +94,7 @@ def test_scripts_go_in_no_circle(folder):
 ASKED = re.compile(
     r"\bNO_KB\b|\bLIVE\b|\bhas_facts\b|isinstance\([^)]*(?:Index|Dump|Source|Server)\b|clocq_use_api|kb_path (?:==|!=|in)|\.live\b(?! import)"
 )
-SOURCES = {"config", "knowledge_base", "wikipedia", "documents", "passages", "sources", "resources", "live"}
+SOURCES = {"config", "knowledge_base", "wikipedia", "documents", "passages", "sources", "resources"}
 
 
 def test_sources_and_their_factory_alone_know_which_source_is_behind():
@@ -160,4 +160,4 @@ def test_what_the_test_finds(house, files, fault):
 
 
 def test_what_the_test_lets_pass(house):
-    assert house(records__of__a="import json\nfrom ..version import x", version="", cli="from .records import a\nfrom .records.a import b") == []  # fmt: skip
+    assert house(records__of__a="import json\nfrom ..support import x", support="", cli="from .records import a\nfrom .records.a import b") == []  # fmt: skip

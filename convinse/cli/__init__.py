@@ -150,7 +150,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Conversational question answering over heterogeneous evidence.",
         epilog="docs/index.md leads to a page for each task.",
     )
-    from ..version import __version__
+    from ..support.version import __version__
 
     parser.add_argument("--version", action="version", version=f"convinse {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

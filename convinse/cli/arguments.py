@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ..cluster import RayWorkers
     from ..config import Config
+    from ..experiment.cluster import RayWorkers
 
 LOOPBACK = "127.0.0.1"
 KEPT = "finished conversations are kept, run the command again to go on"
@@ -121,7 +121,7 @@ def ray_workers(options: argparse.Namespace, device: str) -> AbstractContextMana
         if options.workers is not None:
             raise ConfigError("--workers belongs to --on ray; give that, too")
         return nullcontext()
-    from ..cluster import connected
+    from ..experiment.cluster import connected
 
     return connected(options.on, options.workers, device)
 

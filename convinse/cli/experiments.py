@@ -15,7 +15,7 @@ from .tables import print_rows
 
 if TYPE_CHECKING:
     from ..config import Config
-    from ..experiment import Outcome
+    from ..experiment.run import Outcome
 
 _COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 

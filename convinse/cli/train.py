@@ -28,7 +28,6 @@ _RETRIEVER = (
     ("--held-out", float, "SHARE", "of the questions, to validate (default 0.1)"),
     ("--epochs", positive, "N", "at most (default 3)"),
     ("--minutes", float, "M", "of training steps at most"),
-    ("--batch-questions", positive, "N", "of a step (default 8)"),
     ("--learning-rate", float, "R", "the highest (default 3e-5)"),
     ("--max-length", positive, "N", "tokens (default 256)"),
     ("--device", str, "NAME", "auto (default), cpu, cuda or cuda:1"),
@@ -59,9 +58,10 @@ def add(commands: Commands) -> None:
     sub.add_argument("--base", metavar="FOLDER", required=True, help="the model or hub name to start from")
     sub.add_argument("--output", metavar="FOLDER", required=True, help="the model folder to write")
     sub.add_argument("--bi-encoder", action="store_true", help="a bi-encoder, not a cross-encoder")
-    sub.add_argument("--loss", choices=("listwise", "pairwise"), help="of a cross-encoder (default listwise)")
     for name, kind, metavar, text in _RETRIEVER:
         sub.add_argument(name, type=kind, metavar=metavar, help=text)
+    add_dropped(sub, "--loss", "a relevant passage stands against all its negatives (listwise)")
+    add_dropped(sub, "--batch-questions", "a step has eight relevant passages with their negatives")
 
     text = "train the model that ships with the project; further arguments go to its recipe, see docs/model.md"
     train.add("embedded", train_embedded, text, _KEPT).set_defaults(takes_more=True)
@@ -122,7 +122,7 @@ def _train_retriever(options: argparse.Namespace) -> int:
     from ..training.retriever import train_retriever
 
     names = [name.strip("-").replace("-", "_") for name, *_ in _RETRIEVER]
-    changes = options_set(**{name: getattr(options, name) for name in ("base", "bi_encoder", "loss", *names)})
+    changes = options_set(**{name: getattr(options, name) for name in ("base", "bi_encoder", *names)})
     output = str(Path(options.output).expanduser())
     settings = check_settings({**changes, "output": output}, RetrieverTraining, "train retriever")
     pairs, questions, index = (Path(name) for name in (options.pairs, options.questions, options.index))

@@ -6,7 +6,7 @@ from .places import LIVE, NO_KB, SNAPSHOT, find_config, own_configurations, proj
 from .server_settings import EvsServer, HaLlm, LanguageModelSettings, ServerSettings
 from .stage_settings import ClocqParams, HaSeq2Seq, QuSr
 from .training_settings import EvsTraining, FitSettings, ReaderTraining, RetrieverTraining, StageTraining
-from .value_types import Backend, Device, Minutes, NotNegative, Positive, Precision, RankingLoss, Share, Weight
+from .value_types import Backend, Device, Minutes, NotNegative, Positive, Precision, Share, Weight
 
 __all__ = [
     "Backend",
@@ -26,7 +26,6 @@ __all__ = [
     "Positive",
     "Precision",
     "QuSr",
-    "RankingLoss",
     "ReaderTraining",
     "RetrieverTraining",
     "SNAPSHOT",

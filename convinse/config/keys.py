@@ -99,7 +99,6 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_heads (0.2): the model whose heads tell which type an answer is of, and yes or no; null: `ha_model`;
     ha_max_answers: answers of a turn at most;
     ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
-    ha_share_pass: the reader takes what a joint model read while it ranked the evidences (the same answers, one pass less); `false`: it reads them itself;
     ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
     ha_abstain_below (0.2): an answer of `extractive`, `seq2seq` or `llm` that is less probable is marked as a suggestion (`abstained`);
     ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
@@ -174,7 +173,6 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_max_answers: Positive = 10
     ha_max_length: Window = 512
     ha_stride: Shared = 128
-    ha_share_pass: bool = True
     ha_ranker: InputPath = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
     ha_seq2seq: HaSeq2Seq = HaSeq2Seq()

@@ -30,6 +30,10 @@ _DROPPED_KEYS = MappingProxyType(
         "ha_llm.json_schema": "a server that refuses the format is asked without it",
         "ha_training.negative_windows": "a tenth of the windows without the answer is learned from",
         "negative_windows": "a tenth of the windows without an answer is learned from",
+        "qu_sr.early_stopping": "beams end once `num_beams` texts are complete; delete the line",
+        "evs_training.loss": "a positive stands against all its negatives (listwise); delete the line",
+        "qu_training.annotated": "set output_path and name as for `annotate`, or copy the files into that folder",
+        "ha_share_pass": "the reader always takes what a joint model read; delete the line",
         "natural_input_path": "the file is natural.json below benchmark_path",
         "natural_third_input_path": "the file is natural_third.json below benchmark_path",
     }

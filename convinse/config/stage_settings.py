@@ -29,14 +29,13 @@ class ClocqParams(Settings, frozen=True):
 class QuSr(Settings, frozen=True):
     """How the model of `qu: sr` writes representations; the defaults are those of CONVINSE's configuration.
 
-    num_beams: of beam search (1: none); early_stopping: stop once `num_beams` texts are complete; no_repeat_ngram_size: no
+    num_beams: of beam search (1: none); no_repeat_ngram_size: no
     sequence of this many tokens is written twice (0: allowed); max_input_length: tokens read, beyond which the oldest part
     of the history is cut off; max_output_length: tokens written (CONVINSE names no limit); batch_size: questions
     computed together.
     """
 
     num_beams: Positive = 20
-    early_stopping: bool = True
     no_repeat_ngram_size: NotNegative = 2
     max_input_length: Tokens = 512
     max_output_length: Tokens = 64

@@ -10,7 +10,6 @@ from .value_types import (
     Minutes,
     NotNegative,
     Positive,
-    RankingLoss,
     Rate,
     Settings,
     Share,
@@ -52,11 +51,9 @@ class StageTraining(FitSettings, frozen=True, kw_only=True):
 class QuTraining(StageTraining, frozen=True, kw_only=True):
     """How `train qu` trains the model of `qu: sr` on the files that `annotate` writes.
 
-    annotated: the folder of annotated_train.json and annotated_dev.json (default: `{output_path}/{name}`, where
-    `annotate` puts them); batch_size: questions of one step.
+    batch_size: questions of one step.
     """
 
-    annotated: str | None = None
     epochs: Positive = 5
     batch_size: Positive = 10
     learning_rate: Rate = 5e-5
@@ -65,11 +62,10 @@ class QuTraining(StageTraining, frozen=True, kw_only=True):
 class EvsTraining(StageTraining, frozen=True, kw_only=True):
     """How `train ers` trains the cross-encoder.
 
-    loss: `listwise` (one positive against its negatives) or `pairwise`; negatives: for each positive; positives: of a
+    negatives: for each positive; positives: of a
     turn in one epoch; batch_turns: groups (one positive, its negatives) of one step.
     """
 
-    loss: RankingLoss = "listwise"
     epochs: Positive = 5
     batch_turns: Positive = 4
     positives: Positive = 4
@@ -126,8 +122,7 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
 
     base: the checkpoint to start from; output: the model folder to write; bi_encoder: train a bi-encoder; candidates: best
     passages by BM25 of a question, from which negatives come and which validation ranks; held_out: share of the questions
-    that validate; loss: of a cross-encoder; batch_questions: groups (a relevant passage and its negatives) of a step;
-    negatives: of a group at most; max_length: most tokens of a question with a passage (cross-encoder), or of either;
+    that validate; negatives: of a relevant passage at most; max_length: most tokens of a question with a passage (cross-encoder), or of either;
     device: what computes; seed: of drawing and order.
     """
 
@@ -136,8 +131,6 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     bi_encoder: bool = False
     candidates: Positive = 100
     held_out: Share = 0.1
-    loss: RankingLoss = "listwise"
-    batch_questions: Positive = 8
     negatives: Positive = 7
     max_length: Tokens = 256
     device: Device = "auto"

@@ -40,7 +40,6 @@ Device = Annotated[
     str,
     msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$", extra={"form": "`auto`, `cpu`, `cuda`, or `cuda:1` and so on"}),
 ]
-RankingLoss = Literal["listwise", "pairwise"]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
 Backend = Literal["auto", "onnx", "torch"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.text import fold
@@ -17,25 +16,17 @@ _LIKELY = 0.1  # score of a candidate whose name may have other meanings
 _LONGEST = 6  # words of a correction; longer texts are new questions
 
 
-class Corrected(NamedTuple):
-    """A question to ask instead of an earlier question, or the words that replace some of it.
+def correct(utterance: str, last: Turn, resources: Resources) -> tuple[str, list[Meaning], bool] | None:
+    """Return the question that an utterance asks, which corrects the `last` turn, or the words that replace some of its question.
 
-    `replaces` is False for a question that goes on with the conversation; `missing` has the words of an unknown meaning.
+    With them are the meanings of names, and False if the question goes on with the conversation. None if the meaning that the
+    utterance speaks of is unknown.
     """
-
-    question: str
-    meanings: list[Meaning]
-    replaces: bool
-    missing: str = ""
-
-
-def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
-    """Return the question that an utterance asks, which corrects the `last` turn."""
     language = resources.language
     text = language.talk.replacement(utterance)
     types, words, spoken = language.answer_types, language.words, fold(text).split()
     if types.asks(text) or len(spoken) > _LONGEST:
-        return Corrected(text, [], False)
+        return text, [], False
     bare = words.without_article(fold(text)).split()
     is_small = text[1:].islower() and words.articles.union(words.pointing).issuperset(spoken[:1])
     is_class = all(
@@ -45,12 +36,12 @@ def correct(utterance: str, last: Turn, resources: Resources) -> Corrected:
     if (is_class or language.talk.other_one.search(text)) and bare and spoken[0] not in language.talk.before_times:
         rival = _rival(" ".join(bare), last, resources)
         if rival is not None:
-            return Corrected(last["question"], [rival], True)
+            return last["question"], [rival], True
         if language.talk.other_one.search(text) or (
             len(bare) == 1 and bare[0].isalpha() and bare[0] not in types.person_nouns
         ):
-            return Corrected("", [], True, text)
-    return Corrected(text, [], True)
+            return None
+    return text, [], True
 
 
 def is_taken_back(utterance: str, language: Language) -> bool:

@@ -174,16 +174,17 @@ class Dialogue:
             return Reading(tuple(parts_of(question, language)), earlier)
         if act == "correction" and last is not None:
             corrected = correct(utterance, last, self._resources)
-            questions, meanings = (corrected.question,), corrected.meanings
-            if corrected.missing:
+            if corrected is None:
+                words = language.talk.replacement(utterance)
                 about = last["representation"]["entities"][:1] if "representation" in last else []
                 name = f"other “{about[0]['label']}”" if about else "other meaning"
-                return Reading(act=act, sentence=f"I know no {name} that is “{corrected.missing}”.")
-            if not corrected.replaces:
-                return Reading(questions, earlier, act)
+                return Reading(act=act, sentence=f"I know no {name} that is “{words}”.")
+            question, meanings, replaces = corrected
+            if not replaces:
+                return Reading((question,), earlier, act)
             # words that replace others are an ellipsis of the last question
             before = earlier[:-1] if meanings else earlier
-            return Reading(questions, before, act, meanings=meanings, replaces=last.get("turn"))
+            return Reading((question,), before, act, meanings=meanings, replaces=last.get("turn"))
         if act == "more" and last is not None:
             shown: set[str] = set()
             for turn in earlier:

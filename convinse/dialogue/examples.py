@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..config import SNAPSHOT, Config
-from ..documents.suggestions import Suggestion, suggested
+from ..documents.suggestions import suggested
 from ..formats.conversations.benchmark import read_benchmark
 from ..records.conversation import check_question
 from ..resources import Resources
@@ -12,8 +12,8 @@ from ..support.errors import DataError
 MOST_EXAMPLES = 6
 
 
-def examples_of(resources: Resources) -> list[Suggestion]:
-    """Return questions about the documents, or of the configured dev part if it is about the data."""
+def examples_of(resources: Resources) -> list[tuple[str, list[str]]]:
+    """Return titles of documents with questions about them, or `read_examples` if the configured dev part is about the data."""
     config = resources.config
     if resources.documents is not None:
         return suggested(resources.documents, MOST_EXAMPLES)
@@ -31,16 +31,16 @@ def data_counts(resources: Resources) -> dict[str, int]:
     return resources.facts.counts() | resources.pages.sizes()
 
 
-def read_examples(config: Config) -> list[Suggestion]:
-    """Return the first conversation of each domain of the configured dev part; empty without that part."""
+def read_examples(config: Config) -> list[tuple[str, list[str]]]:
+    """Return each domain of the configured dev part with the questions of its first conversation; empty without that part."""
     path = config.input_path("dev")
-    examples: dict[str, Suggestion] = {}
+    examples: dict[str, list[str]] = {}
     for conversation in read_benchmark(path, config.benchmark) if path.is_file() else ():
         domain = str(conversation.get("domain") or "")
         questions = [turn["question"] for turn in conversation["questions"] if can_be_asked(turn["question"])]
         if questions and len(examples) < MOST_EXAMPLES:
-            examples.setdefault(domain, Suggestion(domain, questions))
-    return list(examples.values())
+            examples.setdefault(domain, questions)
+    return list(examples.items())
 
 
 def can_be_asked(text: str) -> bool:

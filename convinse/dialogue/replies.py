@@ -31,7 +31,7 @@ def reply(act: str, last: Turn | None, sources: Sequence[str], resources: Resour
     if act in _FIXED:
         return _FIXED[act]
     if act == "help":
-        questions = [f"“{example.questions[0]}”" for example in examples_of(resources)][:_EXAMPLES]
+        questions = [f"“{first}”" for _, (first, *_) in examples_of(resources)][:_EXAMPLES]
         examples = f", such as {listed(questions, 'or')}" if questions else ""
         return f"Ask a question{examples}. Then ask on (“when was she born?”), “why?”, “are you sure?”, or say what you meant."
     if act == "sources":

@@ -42,14 +42,6 @@ class _Dated(NamedTuple):
     evidence: Evidence | None
 
 
-class _Age(NamedTuple):
-    """The probability of an age by two dates."""
-
-    score: float
-    start: _Dated
-    end: _Dated
-
-
 class _Follower(NamedTuple):
     """A turn that asks the question of a `first` turn with an answer to one of its steps."""
 
@@ -181,12 +173,12 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: floa
         today, year = date.today(), then["text"]
         entity = date_entity(int(year)) if year else date_entity(today.year, today.month, today.day)
         times = [_Dated(entity, 1.0, None)]
-    ages: dict[int, list[_Age]] = defaultdict(list)
+    ages: dict[int, list[tuple[float, _Dated, _Dated]]] = defaultdict(list)  # probability, birth, later time
     for start in births:
         for end in times:
             possible = ages_between(start.entity, end.entity)
             for age in possible:
-                ages[age].append(_Age(start.score * end.score / len(possible), start, end))
+                ages[age].append((start.score * end.score / len(possible), start, end))
     if not ages:
         unknown = [step for step, dates in zip(steps, (births, times), strict=True) if not dates]
         cited = [
@@ -197,19 +189,19 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: floa
         if not any(words.aged.search(evidence["evidence_text"]) for evidence in cited):
             turn["abstained"] = {"reason": _no_answer(unknown)}
         return
-    ranked_ages = sorted(ages.items(), key=lambda pair: -sum(age.score for age in pair[1]))
-    best = max(ranked_ages[0][1], key=lambda age: age.score)
-    for step, dated in zip(steps, (best.start, best.end), strict=True):
+    ranked_ages = sorted(ages.items(), key=lambda pair: -sum(score for score, _, _ in pair[1]))
+    _, *dates = max(ranked_ages[0][1], key=lambda way: way[0])
+    for step, dated in zip(steps, dates, strict=True):
         step["answer"], step["score"] = dated.entity, dated.score
         if dated.evidence is not None:
             step["evidence"] = dated.evidence["evidence_text"]
     turn["steps"] = steps
-    cited = [dated.evidence for dated in (best.start, best.end) if dated.evidence is not None]
+    cited = [dated.evidence for dated in dates if dated.evidence is not None]
     turn["top_evidences"] = [*cited, *turn["top_evidences"]]
     turn["pred_answers"] = [
         {
             "answer": number_entity(str(age), "years"),
-            "score": round(min(1.0, sum(way.score for way in ways)), 6),
+            "score": round(min(1.0, sum(score for score, _, _ in ways)), 6),
             "rank": rank,
             "evidences": list(range(len(cited))),
             "reasons": ["age"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from ..records.evidence import Evidence, place_in
 from .evidences import item_id
@@ -35,30 +34,26 @@ class CitedPage:
     boxes: list[PageBox]
 
 
-class DrawnEvidence(NamedTuple):
-    """An evidence of a PDF file, the title of its document, and the SHA-256 of the file when it was read."""
-
-    evidence: Evidence
-    title: str
-    sha256: str
-
-    def page_in(self, path: Path | None) -> CitedPage | None:
-        """Return its page in the file; None if the file changed or is gone."""
-        data = content_of(path, self.sha256)
-        if not data:
-            return None
-        place = place_of(data, self.evidence, self.title)
-        return CitedPage(place.page, page_count(data), place.boxes)
+def cited_page(path: Path | None, evidence: Evidence, title: str, sha256: str) -> CitedPage | None:
+    """Return the page of a `drawn_evidence` in its file; None if the file changed or is gone."""
+    data = content_of(path, sha256)
+    if not data:
+        return None
+    page, boxes = place_of(data, evidence, title)
+    return CitedPage(page, page_count(data), boxes)
 
 
-def drawn_evidence(index: DocumentIndex, file: str, text: str) -> DrawnEvidence | None:
-    """Return the evidence of a file with a text; None if the file is no PDF, or the index does not have it."""
+def drawn_evidence(index: DocumentIndex, file: str, text: str) -> tuple[Evidence, str, str] | None:
+    """Return the evidence of a PDF file with a text, the title of its document, and the SHA-256 of the file when it was read.
+
+    None if the file is no PDF, or the index does not have it.
+    """
     item = item_id(file)
     evidences = index.get(item) or []
     cited = _place_of(evidences, text)
     if cited is None or not is_drawn(evidences[cited]):
         return None
-    return DrawnEvidence(evidences[cited], index.names.label(item), index.sha256(file))
+    return evidences[cited], index.names.label(item), index.sha256(file)
 
 
 def _place_of(evidences: Sequence[Evidence], text: str) -> int | None:

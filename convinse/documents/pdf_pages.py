@@ -13,7 +13,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,24 +31,14 @@ _LEAST_PART = 12  # letters of a part of a quote that is found by itself
 _MARGIN = 0.05  # of the height of letters, around them
 
 
-class PageBox(NamedTuple):
-    """A rectangle of a page as it is seen, in parts of its width and height, from its upper left corner."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
+# left, top, right and bottom of a rectangle of a page as it is seen, in parts of its width and height, from its upper left corner
+PageBox = tuple[float, float, float, float]
 
 
-class PagePlace(NamedTuple):
-    """The place of a quote: its page, from 1, and a box for each line of its words; none if they are not found."""
+def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> tuple[int, list[PageBox]]:
+    """Return the page of words that were read from a page of a file, or from there on, and a box for each line of them.
 
-    page: int
-    boxes: list[PageBox]
-
-
-def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> PagePlace:
-    """Return the place of words that were read from a page of a file, or from there on.
+    There are no boxes if the words are not found.
 
     Args:
         data: the content of the file.
@@ -59,7 +49,7 @@ def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> PagePlace:
         DataError: the page is not in the file, or the file cannot be opened.
     """
     letters = sum(len(_letters(piece)) for piece in pieces)
-    best, most = PagePlace(page, []), _LEAST_FOUND * letters
+    found_on, boxes, most = page, list[PageBox](), _LEAST_FOUND * letters
     with PDFIUM_LOCK, open_pdf(data) as document:
         _check_page(document, page)
         for number in range(page, min(page + _FURTHER, len(document)) + 1):
@@ -70,11 +60,11 @@ def find_on_page(data: bytes, page: int, pieces: Sequence[str]) -> PagePlace:
             chosen = _find_passage(words, pieces[0]) if len(pieces) == 1 else _find_row(words, pieces)
             found = sum(len(_letters(word.text)) for word in chosen)
             if found >= most:
-                best, most = PagePlace(number, [*_boxes(shown, chosen, turn)]), found + 1
+                found_on, boxes, most = number, [*_boxes(shown, chosen, turn)], found + 1
             shown.close()
             if found >= _ENOUGH * letters:
                 break
-    return best
+    return found_on, boxes
 
 
 def draw_page(data: bytes, page: int) -> bytes:
@@ -248,7 +238,8 @@ def _boxes(page: Any, words: Sequence[PageWord], turn: int) -> Iterator[PageBox]
         bottom, top = min(word.bottom for word in line) - margin, max(word.top for word in line) + margin
         corners = [_on_screen(page, *_unturned(x, y, turn)) for x, y in ((left, bottom), (right, top))]
         (left, right), (top, bottom) = (sorted(values) for values in zip(*corners, strict=True))
-        yield PageBox(*(round(min(1.0, max(0.0, value)), 4) for value in (left, top, right, bottom)))
+        left, top, right, bottom = (round(min(1.0, max(0.0, value)), 4) for value in (left, top, right, bottom))
+        yield left, top, right, bottom
 
 
 def _lines(words: Sequence[PageWord]) -> Iterator[list[PageWord]]:

@@ -15,7 +15,7 @@ from .files import path_of
 from .index import DocumentIndex
 
 if TYPE_CHECKING:
-    from .pdf_pages import PagePlace
+    from .pdf_pages import PageBox
 
 BETWEEN_CELLS = " · "
 
@@ -67,8 +67,8 @@ def add_boxes(turns: Iterable[Turn], index: DocumentIndex, over: Sequence[Path])
             if name not in contents:
                 contents[name] = content_of(path_of(name, over), evidence["quote"]["sha256"])
             if contents[name]:
-                found = place_of(contents[name], evidence, index.names.label(item_id(name)))
-                evidence["quote"]["page"], evidence["quote"]["boxes"] = found.page, [[*box] for box in found.boxes]
+                page, boxes = place_of(contents[name], evidence, index.names.label(item_id(name)))
+                evidence["quote"]["page"], evidence["quote"]["boxes"] = page, [[*box] for box in boxes]
 
 
 def is_drawn(evidence: Evidence) -> bool:
@@ -86,7 +86,7 @@ def content_of(path: Path | None, sha256: str) -> bytes:
     return data if hashlib.sha256(data).hexdigest() == sha256 else b""
 
 
-def place_of(data: bytes, evidence: Evidence, title: str) -> PagePlace:
+def place_of(data: bytes, evidence: Evidence, title: str) -> tuple[int, list[PageBox]]:
     """Return the page and the boxes of an evidence of a PDF file with this content and title."""
     from .pdf_pages import find_on_page
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ..language.language import english
 from ..records.evidence import Evidence
@@ -13,23 +12,16 @@ _LONGEST_NAME = 40
 _QUESTIONS = 3  # of a document
 
 
-class Suggestion(NamedTuple):
-    """The title of a document, and questions that it answers."""
-
-    title: str
-    questions: list[str]
-
-
-def suggested(index: DocumentIndex, most: int) -> list[Suggestion]:
-    """Return questions about the first `most` documents with tables or values that a question can name."""
-    suggestions: list[Suggestion] = []
+def suggested(index: DocumentIndex, most: int) -> list[tuple[str, list[str]]]:
+    """Return the titles of the first `most` documents with tables or values that a question can name, with questions about them."""
+    suggestions: list[tuple[str, list[str]]] = []
     for item in index.items():
         if len(suggestions) == most:
             break
         questions = list(dict.fromkeys(questions_about(index.get(item) or [])))
         start = len(suggestions) % max(1, len(questions) - _QUESTIONS + 1)  # documents with the same names differ
         if questions:
-            suggestions.append(Suggestion(index.names.label(item), questions[start : start + _QUESTIONS]))
+            suggestions.append((index.names.label(item), questions[start : start + _QUESTIONS]))
     return suggestions
 
 

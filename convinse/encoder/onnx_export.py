@@ -173,7 +173,7 @@ def _computed(backend: ModelBackend, samples: Sequence[Sequences], outputs: Sequ
 def _manifest(
     checkpoint: Checkpoint, task: Task, folder: Path, outputs: list[Output], inputs: list[str]
 ) -> ExportedModel:
-    from ..version import __version__
+    from ..support.version import __version__
 
     config = checkpoint.model.config
     made_by = {name: version(name) for name in ("torch", "transformers", "onnx")}

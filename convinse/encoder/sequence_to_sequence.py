@@ -31,7 +31,7 @@ class Generator:
         self._tokenizer = checkpoint.tokenizer
         self._batch = settings.batch_size
         self._input = min(settings.max_input_length, checkpoint.max_length)
-        self._options = search_options(checkpoint, settings, settings.no_repeat_ngram_size, settings.early_stopping)
+        self._options = search_options(checkpoint, settings, settings.no_repeat_ngram_size)
 
     def write(self, texts: Sequence[str]) -> list[str]:
         """Return what the model writes for every text, without special tokens; similar lengths are computed together."""
@@ -54,9 +54,7 @@ class Generator:
         return written
 
 
-def search_options(
-    checkpoint: Checkpoint, settings: QuSr | HaSeq2Seq, no_repeat: int = 0, early_stopping: bool = True
-) -> dict[str, Any]:
+def search_options(checkpoint: Checkpoint, settings: QuSr | HaSeq2Seq, no_repeat: int = 0) -> dict[str, Any]:
     """Return the arguments of transformers' beam search; lengths beyond what the model can take are cut to that."""
     return {
         "num_beams": settings.num_beams,
@@ -64,7 +62,7 @@ def search_options(
         "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
         "min_length": 0,
         "do_sample": False,
-        **({"early_stopping": early_stopping} if settings.num_beams > 1 else {}),
+        **({"early_stopping": True} if settings.num_beams > 1 else {}),
     }
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Evidence
-from ..stage import Stage, inferred
-from ..turn_results import keep_evidences, results_of
+from ..stage import Stage, inferred, keep_evidences, results_of
 
 
 class EvidenceRetrievalScoring(Stage):

@@ -13,8 +13,8 @@ from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Evidence, merge_duplicates, with_score
 from ..records.representation import QuestionEntity, certain, question_entities
 from ..resources import Resources
+from ..stage import keep_evidences
 from ..support.errors import NothingToTrainError
-from ..turn_results import keep_evidences
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever

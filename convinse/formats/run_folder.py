@@ -15,7 +15,7 @@ from io import RawIOBase
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -51,22 +51,18 @@ class RunRecord(msgspec.Struct, frozen=True):
         return cls(run, dict(made_from), dict(settings), shlex.join([name, *arguments]), begun)
 
 
-class FinishedConversation(NamedTuple):
-    """A conversation without its evidences, which stays in memory, and the whole as a line of `turns.jsonl`."""
+def with_line(conversation: Conversation) -> tuple[Conversation, bytes]:
+    """Return a conversation without its evidences, which stays in memory, and the whole as a line of `turns.jsonl`.
 
-    shortened: Conversation
-    line: bytes
-
-    @classmethod
-    def of(cls, conversation: Conversation) -> FinishedConversation:
-        """Encode a conversation. Raises `DataError` if it cannot be written as JSON."""
-        try:
-            return cls(_without_evidences(conversation), msgspec.json.encode(conversation) + b"\n")
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"conversation '{conversation['conv_id']}': cannot be written as JSON ({one_line(error)}); a module may add "
-                "texts, numbers, lists and mappings to a turn"
-            ) from error
+    Raises `DataError` if it cannot be written as JSON.
+    """
+    try:
+        return _without_evidences(conversation), msgspec.json.encode(conversation) + b"\n"
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"conversation '{conversation['conv_id']}': cannot be written as JSON ({one_line(error)}); a module may add "
+            "texts, numbers, lists and mappings to a turn"
+        ) from error
 
 
 class RunFolder:
@@ -151,12 +147,12 @@ class RunFolder:
         if whole != len(data):
             os.truncate(turns, whole)
 
-    def add(self, finished: FinishedConversation) -> None:
-        """Append a finished conversation, which is on disk when the call returns. Raises `OutputError`."""
+    def add(self, shortened: Conversation, line: bytes) -> None:
+        """Append a finished conversation, see `with_line`; it is on disk when the call returns. Raises `OutputError`."""
         size = os.fstat(self._file.fileno()).st_size
         try:
             (self.path / MANIFEST).unlink(missing_ok=True)  # until the run is whole again
-            _write(self._file, finished.line)
+            _write(self._file, line)
             os.fsync(self._file.fileno())
         except OSError as error:
             with suppress(OSError):  # reading cuts half a line off anyway
@@ -165,7 +161,7 @@ class RunFolder:
                 f"{self.path / TURNS}: cannot be written: {one_line(error)}; {len(self.finished)} finished conversations are kept: "
                 "free the disk and run the command again to go on"
             ) from error
-        self.finished[str(finished.shortened["conv_id"])] = finished.shortened
+        self.finished[str(shortened["conv_id"])] = shortened
 
     def seconds(self) -> dict[str, float]:
         """Return the `seconds` of each stage in `metrics.json`; empty if the file is missing or unreadable."""

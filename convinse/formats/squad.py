@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -55,34 +55,22 @@ class Article(msgspec.Struct, frozen=True):
     extras: Extras = extras_field()
 
 
-class SquadFile(NamedTuple):
-    """A file.
-
-    Attributes:
-        paragraphs: an iterator over the paragraphs with their articles, which reads while it is used.
-        version: may be empty.
-        extras: further keys of the document.
-    """
-
-    paragraphs: Iterator[tuple[Article, Paragraph]]
-    version: str = ""
-    extras: Extras = {}
-
-
 class _RawArticle(msgspec.Struct):
     paragraphs: list[msgspec.Raw]
     title: str = ""
     extras: Extras = extras_field()
 
 
-class _RawSquad(msgspec.Struct):
+class SquadFile(msgspec.Struct):
+    """A file whose paragraphs are not decoded yet; `version` may be empty, `extras` are further keys of the document."""
+
     data: list[_RawArticle]
     version: str = ""
     extras: Extras = extras_field()
 
 
-def read_squad(path: Path) -> SquadFile:
-    """Read a SQuAD file, plain or packed: its bytes are in memory, decoded one paragraph at a time.
+def read_squad(path: Path) -> tuple[SquadFile, Iterator[tuple[Article, Paragraph]]]:
+    """Read a SQuAD file, plain or packed: its bytes are in memory, the paragraphs with their articles are decoded one at a time.
 
     Raises `DataError`.
     """
@@ -95,19 +83,19 @@ def read_squad(path: Path) -> SquadFile:
                 raise DataError(f"{path}: {fault}")
             yield article, paragraph
 
-    return SquadFile(checked(), whole.version, whole.extras)
+    return whole, checked()
 
 
 def raw_paragraphs(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
     """Yield the JSON path and the bytes of each paragraph of a file. Raises `DataError`."""
-    for number, article in enumerate(decode_whole(path, read_bytes(path), _RawSquad).data):
+    for number, article in enumerate(decode_whole(path, read_bytes(path), SquadFile).data):
         for index, paragraph in enumerate(article.paragraphs):
             yield f"$.data[{number}].paragraphs[{index}]", paragraph
 
 
-def _whole(path: Path) -> _RawSquad:
+def _whole(path: Path) -> SquadFile:
     data = read_bytes(path)
-    whole = decode_whole(path, data, _RawSquad)
+    whole = decode_whole(path, data, SquadFile)
     try:  # a key that the format does not know may not be UTF-8
         members: dict[str, Any] = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
         members["data"] = msgspec.json.decode(members["data"], type=list[dict[str, msgspec.Raw]])
@@ -116,7 +104,7 @@ def _whole(path: Path) -> _RawSquad:
         raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
 
 
-def _paragraphs(path: Path, whole: _RawSquad) -> Iterator[tuple[str, Article, Paragraph]]:
+def _paragraphs(path: Path, whole: SquadFile) -> Iterator[tuple[str, Article, Paragraph]]:
     for number, raw in enumerate(whole.data):
         article = Article(raw.title, raw.extras)
         for index, data in enumerate(raw.paragraphs):

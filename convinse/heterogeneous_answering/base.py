@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ..records.conversation import RankedAnswer, Turn
-from ..stage import Stage, inferred
-from ..turn_results import keep_answers, results_of
+from ..stage import Stage, inferred, keep_answers, results_of
 
 
 class HeterogeneousAnswering(Stage):

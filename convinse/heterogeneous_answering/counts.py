@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
@@ -22,23 +21,12 @@ COUNT = "count"
 MANY_WORDS = 3  # behind "how many"
 
 
-class _CountedNouns(NamedTuple):
-    """The keywords of "how many" and the word behind (`things`), and of all words that may name what is counted (`nouns`)."""
-
-    things: frozenset[str]
-    nouns: frozenset[str]
+# a value of a property of the thing spoken of: the place of its evidence, and the words of the question that ask for the property
+_Value = tuple[int, frozenset[str]]
 
 
-class _Entry(NamedTuple):
-    """A value of a property of the thing spoken of: its evidence, and the words of the question that ask for the property."""
-
-    value: Entity
-    place: int
-    asking: frozenset[str] = frozenset()
-
-
-def _counted_nouns(question: Question) -> _CountedNouns | None:
-    """Return the nouns of what a question counts; None if it counts nothing."""
+def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
+    """Return the keywords of "how many" and the word behind, and of all words that may name what is counted; None without a count."""
     properties = question.language.properties
     many = question.language.operations.counting.search(question.in_full)
     if many is None:
@@ -49,24 +37,25 @@ def _counted_nouns(question: Question) -> _CountedNouns | None:
         behind.pop(0)
     behind = list(takewhile(lambda word: fold(word) not in common, behind))[:MANY_WORDS]
     nouns = properties.keyword_set(behind)
-    return _CountedNouns((properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns)
+    return (properties.keyword_set(behind[:1]) or nouns) | properties.keywords(many[0]), nouns
 
 
 def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the number of the rows of a table that a question selects, or of the values of a property that it names."""
-    nouns = _counted_nouns(question)
+    counted = _counted_nouns(question)
     operations = question.language.operations
-    if nouns is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
+    if counted is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
+    things, nouns = counted
     if not any(read.is_of_document for read in question.evidences) and _is_stated(question, nouns):
         return []
-    return _rows(question, tables, nouns) or _values(question, nouns)
+    return _rows(question, tables, things, nouns) or _values(question, things, nouns)
 
 
-def _is_stated(question: Question, nouns: _CountedNouns) -> bool:
+def _is_stated(question: Question, nouns: frozenset[str]) -> bool:
     """Return True if an evidence has a number before the nouns, or below a header with them: "won 11 Academy Awards", "Caps, 97"."""
     keywords = question.language.properties.keywords
-    needs = nouns.nouns - keywords(" ".join(question.language.operations.recurring))
+    needs = nouns - keywords(" ".join(question.language.operations.recurring))
     about = {entity["id"] for entity in question.about}
     for read in question.evidences:
         if read.subject is not None and read.subject["id"] not in about:
@@ -80,36 +69,36 @@ def _is_stated(question: Question, nouns: _CountedNouns) -> bool:
     return False
 
 
-def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> list[Computed]:
+def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], nouns: frozenset[str]) -> list[Computed]:
     if relates_rows(question, tables):
         return []
     properties = question.language.properties
     words = properties.keywords(question.in_full)
     # else the amount is in a cell
-    countable = (table for table in tables if not any(column.keywords & nouns.nouns for column in table.amounts))
+    countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
-    found = best_explained(COUNT, question, several, words - nouns.things)
+    found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
-    named = [table for table in several if not nouns.things & (table.headers | table.title_keywords)]
-    found += [pair for pair in best_explained(COUNT, question, named, words) if nouns.things & pair[1].used]
+    named = [table for table in several if not things & (table.headers | table.title_keywords)]
+    found += [pair for pair in best_explained(COUNT, question, named, words) if things & pair[1].used]
     for table, selected in found:
         rows, used = selected.rows, selected.used
         titles = table.title_keywords | properties.keywords(table.rows[0]["section"])
-        things = nouns.things | (nouns.nouns & (table.headers | titles))
-        if not used and not things & (table.headers | titles):
+        named_things = things | (nouns & (table.headers | titles))
+        if not used and not named_things & (table.headers | titles):
             continue
         texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
         selecting = (column for column in table.columns if properties.keyword_set(texts[column]) & used)
-        if (words & table.headers) - things - used.union(*(column.keywords for column in selecting)):
+        if (words & table.headers) - named_things - used.union(*(column.keywords for column in selecting)):
             continue  # a column asks for something else
         of_things = next(
-            (column for column in table.columns if column.keywords & things and column.order is None), None
+            (column for column in table.columns if column.keywords & named_things and column.order is None), None
         )
         values = {fold(cell["text"]) for row in rows if of_things and (cell := of_things.cells[row]) is not None}
         number = len(values) if values and not used else len(rows)
         if number > 1:
             places = table.evidence_places(rows)
-            is_named = bool(things & (table.headers | titles)) and not _is_of_document(question, table)
+            is_named = bool(named_things & (table.headers | titles)) and not _is_of_document(question, table)
             rivals = frozenset(table.places.values()) if is_named else frozenset[int]()
             answer = number_entity(str(number))
             return [Computed(answer, COUNT, places, rivals, extent=extent_of(table, selected))]
@@ -127,23 +116,23 @@ def _is_of_document(question: Question, table: Table) -> bool:
     return any(question.evidences[place].is_of_document for place in table.places.values())
 
 
-def _values(question: Question, nouns: _CountedNouns) -> list[Computed]:
+def _values(question: Question, things: frozenset[str], nouns: frozenset[str]) -> list[Computed]:
     """Return the number of the values of a property of the thing that a question is about; of offices those that are held."""
     keywords = question.language.properties.keywords
     about = {entity["id"] for entity in question.about}
     names = frozenset().union(*(keywords(entity["label"]) for entity in question.about))
-    words = keywords(question.in_full) - nouns.things
-    for entries in _entries(question, nouns, about):
-        chosen = entries
+    words = keywords(question.in_full) - things
+    for values in _values_by_property(question, nouns, about):
+        chosen = values
         for entity in question.about:  # "with X": of the values those that have X beside them
-            holding = [entry for entry in entries if _names(question, entry.place, entity)]
+            holding = [value for value in values if _names(question, value[0], entity)]
             if holding:
-                chosen = [entry for entry in chosen if entry in holding]
-        used = names.union(*(question.evidences[entry.place].keywords | entry.asking for entry in chosen))
+                chosen = [value for value in chosen if value in holding]
+        used = names.union(*(question.evidences[place].keywords | asking for place, asking in chosen))
         rest = words - used - question.language.yes_no.light_keywords
         if len(chosen) > 1 and not rest:
-            places = tuple(dict.fromkeys(entry.place for entry in chosen))
-            rivals = frozenset(entry.place for entry in entries)
+            places = tuple(dict.fromkeys(place for place, _ in chosen))
+            rivals = frozenset(place for place, _ in values)
             return [Computed(number_entity(str(len(chosen))), COUNT, places, rivals)]
     return []
 
@@ -152,36 +141,33 @@ def _names(question: Question, place: int, entity: Entity) -> bool:
     return any(named["id"] == entity["id"] for named in question.evidences[place].entities)
 
 
-def _entries(question: Question, nouns: _CountedNouns, about: set[str]) -> Iterator[list[_Entry]]:
+def _values_by_property(question: Question, nouns: frozenset[str], about: set[str]) -> Iterator[list[_Value]]:
     """Yield the values of each property of a thing of the question that its nouns name, those of infoboxes first."""
-    facts: dict[tuple[str, str], list[_Entry]] = defaultdict(list)
-    dated: dict[tuple[str, str], list[_Entry]] = defaultdict(list)  # those with qualifiers
+    facts: dict[tuple[str, str], list[_Value]] = defaultdict(list)
+    dated: dict[tuple[str, str], list[_Value]] = defaultdict(list)  # those with qualifiers
     keywords = question.language.properties.keywords
-    words, is_recurring = (
-        keywords(question.in_full),
-        nouns.nouns <= keywords(" ".join(question.language.operations.recurring)),
-    )
+    words = keywords(question.in_full)
+    is_recurring = nouns <= keywords(" ".join(question.language.operations.recurring))
     for place, read in enumerate(question.evidences):
         if fact := read.fact:
             label = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
             asking = question.property_names.asking(label, words)
-            of_property = question.property_names.asking(label, nouns.nouns)
+            of_property = question.property_names.asking(label, nouns)
             # "how many Emmys did X win", "how many Academy Awards": the values that have what the property does not say
-            is_named = bool(asking) and nouns.nouns - of_property <= keywords(fact.object["label"])
+            is_named = bool(asking) and nouns - of_property <= keywords(fact.object["label"])
             if is_recurring:  # "how many times did X win Y"
                 is_named = fact.object["id"] in about
             is_past = any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
-                entry = _Entry(fact.object, place, asking)
                 key = fact.subject["id"], fact.predicate["id"]
-                facts[key].append(entry)
+                facts[key].append((place, asking))
                 if fact.qualifiers:
-                    dated[key].append(entry)
+                    dated[key].append((place, asking))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
             name = keywords(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
-            if name and name <= nouns.nouns and not any(any(find_literals(text)) for text in texts):
-                yield [_Entry({"id": text, "label": text}, place) for text in dict.fromkeys(texts)]
-    for key, entries in facts.items():
-        yield dated.get(key, entries)
+            if name and name <= nouns and not any(any(find_literals(text)) for text in texts):
+                yield [(place, frozenset())] * len({*texts})
+    for key, values in facts.items():
+        yield dated.get(key, values)

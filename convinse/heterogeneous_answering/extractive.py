@@ -36,7 +36,7 @@ class ExtractiveAnswering(EntityVoting):
     score. Questions for yes or no are decided by `yes_no`.
 
     Args:
-        config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`,
+        config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`,
             `sr_delimiter`, `kb_path` and those of all models (`device`, `precision` ...) are used.
         resources: the files and models that the stages of a pipeline share.
         reader: the reader to use instead of the configured one.
@@ -52,11 +52,8 @@ class ExtractiveAnswering(EntityVoting):
             self.reader = reader
         elif not config.ha_model and not config.ha_training.base:
             raise ConfigError(_NO_MODEL)
-        elif (
-            config.ha_share_pass
-            and (config.ha_model and config.evs_model)
-            and model_path(config.ha_model) == model_path(config.evs_model)
-        ):  # a joint model reads the evidences while it ranks them
+        elif config.ha_model and config.evs_model and model_path(config.ha_model) == model_path(config.evs_model):
+            # a joint model reads the evidences while it ranks them
             self.resources.models.share_spans()
 
     @cached_property

@@ -22,7 +22,7 @@ from .base import HeterogeneousAnswering
 from .question import NO, YES, Question, questions_of
 from .ranked_answers import AnswerCandidate, answers, ordered
 from .reader import as_words
-from .written_names import NamedText, NamesInEvidences
+from .written_names import NamesInEvidences
 
 _LONGEST = 200  # characters of an answer
 _MOST = 20  # answers of one completion
@@ -110,18 +110,13 @@ class LanguageModelAnswering(HeterogeneousAnswering):
     ) -> list[RankedAnswer]:
         said = _said_answers(reply, question, shown) if reply is not None else []
         ranked = ordered(
-            AnswerCandidate(
-                answer.entity, probability, answer.places, ("llm",) if answer.places else ("llm", "unsupported")
-            )
-            for answer, probability in said
+            answer._replace(reasons=("llm",) if answer.places else ("llm", "unsupported"))
+            for answer in said
             if answer.places or self.config.ha_llm.unsupported == "keep"
         )
         reason = reason_to_abstain(question, ranked, self.config.ha_abstain_below)
         if reply is not None:
-            turn["ha_tokens"] = {
-                "prompt": reply.completion.prompt_tokens,
-                "completion": reply.completion.completion_tokens,
-            }
+            turn["ha_tokens"] = reply.completion.counted
             if said and not ranked:
                 reason = "what the language model answers stands in no evidence that it cites"
             elif reply.said is None:
@@ -133,9 +128,9 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return answers(ranked, self.config.ha_max_answers)
 
 
-def _said_answers(reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]) -> list[tuple[NamedText, float]]:
-    # each with its probability, which never grows from answer to answer; the first of several answers of one id counts
-    answers: dict[str, tuple[NamedText, float]] = {}
+def _said_answers(reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]) -> list[AnswerCandidate]:
+    # the score of each is its probability, which never grows from answer to answer; the first of several answers of one id counts
+    answers: dict[str, AnswerCandidate] = {}
     confidence = 1.0
     for said in reply.said.answers if reply.said is not None else ():
         if not said.answer.strip():
@@ -145,11 +140,11 @@ def _said_answers(reply: Reply[SaidAnswers], question: Question, shown: Sequence
         probability = reply.completion.probability_of(written, max(start, 0) + len('"answer"'))
         confidence = min(confidence, 1.0 if probability is None else probability)
         answer = cited(said.answer, (number - 1 for number in said.evidences), question, shown)
-        answers.setdefault(answer.entity["id"], (answer, confidence))
+        answers.setdefault(answer.entity["id"], answer._replace(score=confidence))
     return list(answers.values())
 
 
-def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> NamedText:
+def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[int]) -> AnswerCandidate:
     """Return the entity that an answer names in its cited evidences; without places the answer is unsupported.
 
     Yes and no, if the question expects them, need not be in the evidence.
@@ -164,12 +159,12 @@ def cited(text: str, places: Iterable[int], question: Question, shown: Sequence[
     if question.expected.kind == "yesno":
         for verdict in (YES, NO):
             if fold(text) == fold(verdict["label"]):
-                return NamedText(verdict, 1.0, tuple(cited_places))
+                return AnswerCandidate(verdict, 1.0, tuple(cited_places))
     for searched in (cited_places, shown):
         named = NamesInEvidences(question, searched).named(text)
-        if named is not None and named.likeness >= _NEAR:
+        if named is not None and named.score >= _NEAR:
             return named if searched is cited_places else named._replace(places=())
-    return NamedText(value_at(text, 0, len(text)) or as_words(text), 1.0, ())
+    return AnswerCandidate(value_at(text, 0, len(text)) or as_words(text), 1.0, ())
 
 
 def _content(question: Question, places: Sequence[int]) -> str:

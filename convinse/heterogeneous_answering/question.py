@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..answer_typing import LikelyClasses
 from ..knowledge_base.items import Items
 from ..knowledge_base.lifetimes import Lifetimes
 from ..language.answer_types import AnswerType
@@ -22,6 +21,7 @@ from ..records.literals import is_date, is_item, is_known, number_entity, year_o
 from ..records.representation import answer_type_of, read_slots
 from ..records.written_values import kind_of_value
 from ..resources import Resources
+from ..resources.answer_typing import LikelyClasses
 from ..wikipedia.pages import Pages
 
 YES: Entity = {"id": "Yes", "label": "Yes"}

@@ -24,7 +24,7 @@ class AnswerCandidate(NamedTuple):
     entity: Entity
     score: float
     places: tuple[int, ...]
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
     is_listed: bool = False
 
 

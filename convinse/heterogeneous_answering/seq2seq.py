@@ -80,8 +80,7 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
             names = NamesInEvidences(question, range(len(question.evidences)))
             for text, probability in written:
                 if (named := names.named(text)) is not None:
-                    score = probability * named.likeness
-                    candidates.append(AnswerCandidate(named.entity, score, named.places, ("written",)))
+                    candidates.append(named._replace(score=probability * named.score, reasons=("written",)))
         ranked = merged(candidates)
         note_abstention(turn, question, ranked, self.config.ha_abstain_below)
         return answers(ranked, self.config.ha_max_answers)

@@ -214,15 +214,15 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     said = words.keywords(question.in_full) & frozenset(order.noun)
-    title = _title(table, question)
-    is_titled = bool(nouns & title.head) or (len(order.noun) > 1 and title.words.issuperset(order.noun))
+    head, limits = _title(table, question)
+    is_titled = bool(nouns & head) or (len(order.noun) > 1 and table.title_keywords.issuperset(order.noun))
     is_of_kind = is_titled or bool(nouns & name_column.keywords)
     is_of_kind = is_of_kind and all(word in headers or types.names_class(word) for word in said)
     types_of_page = question.items.types(table.rows[0]["page"])
     if types.entity_kind(table.rows[0]["page"], types_of_page) in ("person", "group"):
         # they made more than "Novels as Richard Bachman", "Duets"
-        is_meant = not title.limits.isdisjoint(words.keywords(question.in_full) | page)
-        is_of_kind = is_of_kind and is_titled and (is_meant or not title.limits)
+        is_meant = not limits.isdisjoint(words.keywords(question.in_full) | page)
+        is_of_kind = is_of_kind and is_titled and (is_meant or not limits)
     is_series = is_of_kind and (is_named or asks_for_cell) and _is_series(table, rest - headers - matched, question)
     skipped = int(is_series and not order.highest and _comes_before(table, nouns, question))
     return _Listing(score, table, rows, measures, name_column, is_name, asking, is_series, skipped)
@@ -248,22 +248,17 @@ def _is_series(table: Table, unexplained: frozenset[str], question: Question) ->
     return is_of_topic and not is_partial and not names & said and len(said) <= _UNEXPLAINED_OF_SERIES
 
 
-class _Title(NamedTuple):
-    """The keywords of a table's title: of its noun (`head`), of what limits that, and of all."""
+def _title(table: Table, question: Question) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keywords of the noun of a table's title, and of its limits.
 
-    head: frozenset[str]
-    limits: frozenset[str]
-    words: frozenset[str]
-
-
-def _title(table: Table, question: Question) -> _Title:
-    """Return the title of a table: "Harry Potter novels (British editions)" has the head novels, limited by Harry Potter."""
+    "Harry Potter novels (British editions)" has the noun novels, limited by Harry Potter.
+    """
     language = question.language
     title = (table.rows[0]["caption"] or table.rows[0]["section"]).partition("(")[0].split()
     end = next((place for place, word in enumerate(title) if fold(word) in language.words.common), len(title))
     names = (word for word in title[: max(0, end - 1)] if not language.common.has(fold(word)))
     keywords = language.properties.keyword_set
-    return _Title(keywords(title[max(0, end - 1) : end]), keywords([*names, *title[end:]]), table.title_keywords)
+    return keywords(title[max(0, end - 1) : end]), keywords([*names, *title[end:]])
 
 
 def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bool:

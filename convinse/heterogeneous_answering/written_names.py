@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
@@ -13,24 +12,11 @@ from ..records.evidence import Entity
 from ..records.literals import is_date, year_of
 from ..records.written_values import value_at
 from .question import Question
+from .ranked_answers import AnswerCandidate
 from .reader import as_words
 
 _LEAST_LIKE = 0.5  # likeness of a text and a name; below it more is edited than kept
 _SHORTEST = 4  # characters of a name that is looked for within a text
-
-
-class NamedText(NamedTuple):
-    """The entity that a written text names.
-
-    Attributes:
-        entity: an item, a date, a number, or words that are their own id.
-        likeness: of text and name, from 0 to 1 (normalised Levenshtein similarity).
-        places: of the evidences that contain it, in their order.
-    """
-
-    entity: Entity
-    likeness: float
-    places: tuple[int, ...]
 
 
 class NamesInEvidences:
@@ -53,8 +39,10 @@ class NamesInEvidences:
             for entity_id in {entity["id"] for entity in evidence.names.values()}:
                 self._places.setdefault(entity_id, []).append(place)
 
-    def named(self, text: str) -> NamedText | None:
-        """Return the entity that a text names; None if the evidences do not contain it.
+    def named(self, text: str) -> AnswerCandidate | None:
+        """Return the entity that a text names, and the places of the evidences that contain it; None if there are none.
+
+        The score is the likeness of text and name, from 0 to 1 (normalised Levenshtein similarity).
 
         In this order: the entity with this name, but for case, accents and punctuation; the date or the number that is written
         out, the year of a date included; the longest name in the text; the shortest name that contains the text; the words
@@ -71,7 +59,7 @@ class NamesInEvidences:
             if not places and is_date(value["id"]) and year_of(value["id"]) == value:
                 years = [key for key in self._places if is_date(key) and year_of(key) == value]
                 places = sorted({place for key in years for place in self._places[key]})
-            return NamedText(self._question.as_asked(value), 1.0, tuple(places)) if places else None
+            return AnswerCandidate(self._question.as_asked(value), 1.0, tuple(places)) if places else None
         within = [key for key in self._entities if len(key) >= _SHORTEST and f" {key} " in f" {name} "]
         if within:
             return self._of_name(max(within, key=len))
@@ -80,12 +68,12 @@ class NamesInEvidences:
             return self._of_name(min(around, key=len))
         holding = tuple(place for place, evidence_text in self._texts.items() if f" {name} " in evidence_text)
         if holding:
-            return NamedText(as_words(text), 1.0, holding)
+            return AnswerCandidate(as_words(text), 1.0, holding)
         near = process.extractOne(
             name, self._entities.keys(), scorer=Levenshtein.normalized_similarity, score_cutoff=_LEAST_LIKE
         )
         return None if near is None else self._of_name(near[0], near[1])
 
-    def _of_name(self, name: str, likeness: float = 1.0) -> NamedText:
+    def _of_name(self, name: str, likeness: float = 1.0) -> AnswerCandidate:
         entity = max(self._entities[name].values(), key=self._question.fit)  # the first of equal ones
-        return NamedText(self._question.as_asked(entity), likeness, tuple(self._places[entity["id"]]))
+        return AnswerCandidate(self._question.as_asked(entity), likeness, tuple(self._places[entity["id"]]))

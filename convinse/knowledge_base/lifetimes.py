@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ..records.literals import is_date, is_item
-from ..records.periods import Period
+from ..records.periods import ALL_TIME, Period
 from .items import Items
 
 # the numbers of properties: date of birth, inception, start time; date of death, dissolved, end time; publication, point in time
@@ -31,7 +31,7 @@ class Lifetimes:
 
         starts, ends, points = periods(_STARTS), periods(_ENDS), periods(_POINTS)
         if starts or ends:
-            whole = Period.of_years(None, None)
+            whole = ALL_TIME
             return Period(min(starts, default=whole).first, max((end.last for end in ends), default=whole.last))
         return min(points, default=None)
 

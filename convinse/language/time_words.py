@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..records.literals import MONTHS, is_calendar_day, is_date
-from ..records.periods import AskedTime, Boundary, Period, day_number
+from ..records.periods import ALL_TIME, AskedTime, Boundary, Period, day_number
 from ..records.written_values import find_literals
 from .text import fold
 from .word_lists import WordSet
@@ -68,9 +68,9 @@ class TimeWords:
                 Period(min(first.period.first, last.period.first), max(first.period.last, last.period.last))
             )
         if word in self.before:
-            return AskedTime(Period.of_years(None, None)._replace(last=first.period.first - 1))
+            return AskedTime(ALL_TIME._replace(last=first.period.first - 1))
         if word in self.after:
-            return AskedTime(Period.of_years(None, None)._replace(first=first.period.last + 1))
+            return AskedTime(ALL_TIME._replace(first=first.period.last + 1))
         if word in self.since or word in self.until:
             return AskedTime(first.period, Boundary.SINCE if word in self.since else Boundary.UNTIL)
         return AskedTime(first.period, self.boundary(question)) if word in self.during or not lead else None
@@ -106,9 +106,9 @@ class TimeWords:
         """Return the time of a clause ("while X played", "after X was founded") about an `event`; None without a clause."""
         words = set(fold(question).split())
         if words & (self.after | self.since):
-            return Period.of_years(None, None)._replace(first=event.first)
+            return ALL_TIME._replace(first=event.first)
         if words & (self.before | self.until):
-            return Period.of_years(None, None)._replace(last=event.last)
+            return ALL_TIME._replace(last=event.last)
         return event if words & self.while_ else None
 
     def asks_beside(self, question: str) -> bool | None:

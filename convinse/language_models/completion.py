@@ -40,6 +40,11 @@ class Completion(msgspec.Struct, frozen=True):
     tokens: list[Token] | None = None
     is_cut: bool = False
 
+    @property
+    def counted(self) -> dict[str, int]:
+        """The tokens of the `prompt` and of the `completion`, as a turn keeps them."""
+        return {"prompt": self.prompt_tokens, "completion": self.completion_tokens}
+
     def probability_of(self, part: str, start: int = 0) -> float | None:
         """Return the probability of a part of the text, searched from `start`, after all before it; None if unknown."""
         place = self.text.find(part, start)

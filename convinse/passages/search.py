@@ -59,7 +59,7 @@ def search(
             else:
                 rankings = _reranked(part, top, rank, max(top, candidates))
             for (question, index), best in zip(part, rankings, strict=True):
-                yield PassageRanking(question, best, _padding(index, best, top))
+                yield question, best, _padding(index, best, top)
             advance(len(part))
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records.conversation import Conversation, Turn, Understanding, new_turn
 from ..records.evidence import Entity, question_items
-from ..stage import Stage, inferred
-from ..turn_results import keep_understanding, results_of
+from ..stage import Stage, inferred, keep_understanding, results_of
 
 _OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained", "extent")
 

@@ -14,7 +14,7 @@ from ..language.text import fold
 from ..language_models.chat_model import ChatModel, Reply
 from ..language_models.completion import read_strictly
 from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
-from ..records.conversation import TokenCount, Turn, Understanding
+from ..records.conversation import Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import is_item
 from ..records.representation import QuestionEntity, Representation, UnlinkedName, certain, render
@@ -92,10 +92,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
         return Prompt(_INSTRUCTIONS, fenced("conversation", [*lines, question]), "representation", _SCHEMA)
 
     def _understood(self, turn: Turn, history: Sequence[Turn], reply: Reply[SaidIntent]) -> Understanding:
-        tokens: TokenCount = {
-            "prompt": reply.completion.prompt_tokens,
-            "completion": reply.completion.completion_tokens,
-        }
+        tokens = reply.completion.counted
         said, stems = reply.said, self.language.words.stems
         spoken = [turn["question"]]
         for earlier in history:

@@ -9,15 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-import numpy as np
-
 from ..knowledge_base.items import Items
 from ..language.language import Language
 from ..records.conversation import Turn
 from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
-from ..support.weights import FeatureWeight, check_names, read_model, scores
+from ..support.weights import ConditionalLogit, check_names, read_model
 
 FILE = "referents.json"
 FORMAT = 1
@@ -67,27 +64,10 @@ class NoneFeatures(NamedTuple):
     fits: float
 
 
-class ReferentWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A conditional logit: the odds of an entity are the exponential of its weighted features.
+class ReferentWeights(ConditionalLogit, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The weights of `ReferentFeatures` and `NoneFeatures`; `trained_on` is the number of training questions."""
 
-    Attributes:
-        format: the version of the file format.
-        features, nothing: weights, in the order of `ReferentFeatures` and `NoneFeatures`; `bias` is added to those of "nothing".
-        trained_on: the number of training questions.
-    """
-
-    format: int
-    features: list[FeatureWeight]
-    nothing: list[FeatureWeight]
-    bias: float
     trained_on: int
-
-    def probabilities(self, features: Sequence[ReferentFeatures], nothing: NoneFeatures) -> np.ndarray:
-        """Return the probabilities [n] that a question is about n entities; the remainder to 1 is that of "nothing"."""
-        log_odds = np.append(scores(self.features, features), scores(self.nothing, [nothing]) + self.bias)
-        odds = np.exp(log_odds - log_odds.max())
-        probabilities: np.ndarray = (odds / odds.sum())[:-1]
-        return probabilities
 
 
 def read_weights(folder: Path, key: str) -> ReferentWeights:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ..knowledge_base.question_names import small_names
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
+from ..records.evidence import Mention
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from .history import answer_text
 from .referents import EarlierEntity, FeatureReader, ReferentWeights, earlier_entities
@@ -25,14 +25,6 @@ _NONE_CORRECTED = 1.6
 CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
 _LAST_WORD = re.compile(r"(\w+) $")
-
-
-class Name(NamedTuple):
-    """A name in the text of a history, `text[start:end]`, and the id of its entity."""
-
-    start: int
-    end: int
-    entity_id: str
 
 
 class Rewriter:
@@ -262,7 +254,7 @@ def named_items(linked: Iterable[LinkedMention]) -> dict[str, int]:
     return {mention.candidates[0].id: mention.start for mention in linked if mention.is_name and mention.is_certain}
 
 
-def names_in(text: str, history: Iterable[Turn]) -> Iterator[Name]:
+def names_in(text: str, history: Iterable[Turn]) -> Iterator[Mention]:
     """Yield all places in the text of a history that name an item or an answer of it."""
     names: dict[str, str] = {}
     for turn in history:
@@ -276,15 +268,15 @@ def names_in(text: str, history: Iterable[Turn]) -> Iterator[Name]:
     folded = text.casefold()
     for name, entity_id in names.items():
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", folded) if name else ():
-            yield Name(match.start(), match.end(), entity_id)
+            yield Mention(start=match.start(), end=match.end(), id=entity_id)
 
 
-def pointed(entities: Sequence[EarlierEntity], names: Sequence[Name], pointers: Pointers) -> list[float]:
+def pointed(entities: Sequence[EarlierEntity], names: Sequence[Mention], pointers: Pointers) -> list[float]:
     """Return for each entity the greatest probability of a pointer from the question to a name of it."""
     best = dict.fromkeys((earlier.entity["id"] for earlier in entities), 0.0)
     for name in names:
-        within = np.flatnonzero((pointers.tokens[:, 0] >= name.start) & (pointers.tokens[:, 1] <= name.end))
-        if len(within) and name.entity_id in best:
+        within = np.flatnonzero((pointers.tokens[:, 0] >= name["start"]) & (pointers.tokens[:, 1] <= name["end"]))
+        if len(within) and name["id"] in best:
             probabilities = pointers.starts[:, 1 + within[0]] * pointers.ends[:, 1 + within[-1]]
-            best[name.entity_id] = max(best[name.entity_id], float(probabilities.max()))
+            best[name["id"]] = max(best[name["id"]], float(probabilities.max()))
     return list(best.values())

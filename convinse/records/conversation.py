@@ -72,13 +72,6 @@ class HistoryPart(TypedDict):
     score: NotRequired[float]
 
 
-class TokenCount(TypedDict):
-    """The tokens that a language model read and wrote for a turn, as its server counts them."""
-
-    prompt: int
-    completion: int
-
-
 class LiveLookup(TypedDict):
     """The requests to live sources for a turn, and those that failed."""
 
@@ -105,7 +98,8 @@ class Understanding(TypedDict, total=False):
 
     `structured_representation` is the rendering of `representation`, if present; `resolved_question` is the question in full, for
     models that read sentences; `live` has the look-ups for it; `history_answers` are the answers of earlier turns;
-    `history_used` are the parts of the history in it; `steps` are questions to answer first; `qu_tokens` the tokens of a language model.
+    `history_used` are the parts of the history in it; `steps` are questions to answer first; `qu_tokens` are the tokens that a language
+    model read (`prompt`) and wrote (`completion`).
     """
 
     structured_representation: Required[str]
@@ -114,7 +108,7 @@ class Understanding(TypedDict, total=False):
     history_answers: list[Entity]
     history_used: list[HistoryPart]
     steps: list[Step]
-    qu_tokens: TokenCount
+    qu_tokens: dict[str, int]
     live: LiveLookup
 
 
@@ -143,7 +137,7 @@ class Turn(Understanding, SpokenReply, total=False):
     pred_answers: Required[list[RankedAnswer]]
     abstained: Abstention
     extent: Extent
-    ha_tokens: TokenCount
+    ha_tokens: dict[str, int]
     answer_presence: bool
     answer_presence_per_src: dict[str, bool]
     p_at_1: float

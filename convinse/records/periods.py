@@ -44,12 +44,6 @@ class Period(NamedTuple):
     is_point: bool = False
 
     @classmethod
-    def of_years(cls, first: int | None, last: int | None) -> Period:
-        """Return the period from the first day of a year to the last day of another; None for no beginning or end."""
-        start = _EARLIEST if first is None else day_number(first)
-        return cls(start, _LATEST if last is None else day_number(last, 12, 31))
-
-    @classmethod
     def of_date(cls, entity: Entity) -> Period:
         """Return all days of a date: a day, month, year or longer, by the precision of its label."""
         year, month, day = map(int, entity["id"].removesuffix("T00:00:00Z").rsplit("-", 2))
@@ -75,6 +69,9 @@ class Period(NamedTuple):
         if self.last == _LATEST:
             return f"since {first}"
         return first if first == last else f"{first}–{last}"
+
+
+ALL_TIME = Period(_EARLIEST, _LATEST)
 
 
 class Boundary(Enum):

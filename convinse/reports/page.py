@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from ..support.errors import missing_extra
-from ..version import __version__
+from ..support.version import __version__
 from .comparison import differing
 from .content import letters, tables
 from .pictures import calibration_picture, presence_picture

@@ -22,11 +22,11 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ..dialogue.examples import data_counts, is_embedded
+from ..dialogue.session import Session
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
 from ..records.evidence import SOURCES
-from ..session import Session
-from ..version import __version__
+from ..support.version import __version__
 from . import file_requests
 from .app import RequestGuard, error_handlers, error_response, json_response, while_connected
 from .chat_completions import (

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 
 from ..dialogue.examples import can_be_asked
+from ..dialogue.session import Session
 from ..encoder.tokens import TokenCounter
 from ..knowledge_base.linking import repair
 from ..pipeline import Pipeline
@@ -23,7 +24,6 @@ from ..question_understanding.base import turns_in_step, understand
 from ..records.conversation import Conversation, RankedAnswer, Turn, new_turn
 from ..records.evidence import SOURCES, Entity, parse_sources
 from ..resources import Resources
-from ..session import Session
 from ..support.errors import ConfigError
 from .app import openai_error
 from .conversations import checked_question

@@ -10,10 +10,10 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from ..dialogue.session import Session
 from ..pipeline import Pipeline
 from ..records.conversation import check_question
 from ..records.evidence import parse_sources
-from ..session import Session
 from ..support.errors import ConfigError, DataError
 from ..support.limits import LONGEST_QUESTION
 from .app import busy

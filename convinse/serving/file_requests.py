@@ -10,9 +10,10 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from ..documents.cited_passages import CitedPage, DrawnEvidence, ShownPassage, drawn_evidence, surroundings
+from ..documents.cited_passages import CitedPage, ShownPassage, cited_page, drawn_evidence, surroundings
 from ..documents.pdf_pages import draw_page
 from ..documents.quotes import content_of
+from ..records.evidence import Evidence
 from ..support.errors import DataError, one_line
 from .service import ConversationId, RequestError, Service
 from .uploads import FileList
@@ -71,7 +72,7 @@ async def read_passages(
     service.store.get(conversation)
     async with service.files.pipeline_of(conversation) as pipeline:
 
-        def look_up() -> tuple[list[ShownPassage], DrawnEvidence | None]:
+        def look_up() -> tuple[list[ShownPassage], tuple[Evidence, str, str] | None]:
             index = pipeline.resources.documents
             if index is None:
                 return [], None
@@ -84,7 +85,7 @@ async def read_passages(
         raise HTTPException(404, f"no such passage: {_CHANGED}")
     page = None
     if drawn is not None and whole:  # in another thread: a long file may be read with PDFium now
-        page = await asyncio.to_thread(drawn.page_in, path)
+        page = await asyncio.to_thread(cited_page, path, *drawn)
     return CitedPassages(passages=passages, page=page)
 
 

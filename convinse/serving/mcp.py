@@ -22,7 +22,7 @@ from ..pipeline import Pipeline
 from ..records.evidence import Evidence, parse_sources
 from ..support.errors import nearest
 from ..support.limits import LONGEST_QUESTION
-from ..version import __version__
+from ..support.version import __version__
 from .app import RequestGuard, answer_health, as_http_error, error_handlers
 from .conversations import check_has_room, checked_question
 from .invalid import fault_of

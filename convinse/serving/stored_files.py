@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -16,23 +15,18 @@ _FILE = "collection.json"
 _MOST = 100  # collections; the one that was changed longest ago goes
 
 
-class StoredCollection(NamedTuple):
-    """The conversations about some files, and the files by their names; paths are below `folder`."""
-
-    folder: Path
-    conversations: list[str]
-    paths: dict[str, Path]
-
-
 class _Record(msgspec.Struct):
     conversations: list[str]
-    files: dict[str, str]
+    files: dict[str, str]  # paths in the folder, by name
 
 
-def read_collections(root: Path) -> list[StoredCollection]:
-    """Return the collections below a folder, the one that was changed last first; make the folder if it is missing, and remove what is older or damaged."""
+def read_collections(root: Path) -> list[tuple[Path, list[str], dict[str, Path]]]:
+    """Return the folder, the conversations and the files by name of each collection below a folder, that changed last first.
+
+    The folder is made if it is missing; what is older or damaged is removed.
+    """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found: list[StoredCollection] = []
+    found: list[tuple[Path, list[str], dict[str, Path]]] = []
     for folder in sorted(root.iterdir(), key=lambda folder: -folder.stat().st_mtime):
         record = None
         with suppress(OSError, msgspec.DecodeError):
@@ -41,7 +35,7 @@ def read_collections(root: Path) -> list[StoredCollection]:
             shutil.rmtree(folder, ignore_errors=True)
             continue
         paths = {name: folder / path for name, path in record.files.items()}
-        found.append(StoredCollection(folder, record.conversations, {n: p for n, p in paths.items() if p.is_file()}))
+        found.append((folder, record.conversations, {n: p for n, p in paths.items() if p.is_file()}))
     return found
 
 

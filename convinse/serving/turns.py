@@ -16,9 +16,9 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from ..dialogue.session import NextQuestion, Session, ask_together
 from ..pipeline import Pipeline
 from ..records.conversation import Turn
-from ..session import NextQuestion, Session, ask_together
 from .app import as_http_error
 from .batch_queue import BatchQueue
 from .metrics import ServiceMetrics

@@ -120,10 +120,10 @@ class UploadedFiles:
             self._folder = Path(self._temporary.name)
             return
         self._folder = self._permanent
-        for stored in read_collections(self._permanent):
-            files = _Files(stored.folder)
-            files.paths = stored.paths
-            self._files.update(dict.fromkeys(stored.conversations, files))
+        for folder, conversations, paths in read_collections(self._permanent):
+            files = _Files(folder)
+            files.paths = paths
+            self._files.update(dict.fromkeys(conversations, files))
 
     def list_files(self, conversation: str) -> FileList:
         """Return the files of a conversation. Raises `HTTPException` (404)."""

@@ -10,8 +10,6 @@ from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from ..documents.suggestions import Suggestion
-
 PAGE_PATH = "/page/"
 MOST_ROWS = 500
 _POLICY = (
@@ -46,6 +44,6 @@ class ExampleConversation(BaseModel):
     questions: list[str]
 
 
-def shown_examples(suggestions: Iterable[Suggestion]) -> list[ExampleConversation]:
+def shown_examples(examples: Iterable[tuple[str, list[str]]]) -> list[ExampleConversation]:
     """Return examples as the page gets them."""
-    return [ExampleConversation(domain=suggestion.title, questions=suggestion.questions) for suggestion in suggestions]
+    return [ExampleConversation(domain=title, questions=questions) for title, questions in examples]

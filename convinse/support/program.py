@@ -7,7 +7,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from ..version import __version__
+from .version import __version__
 
 _CODE = (".py", ".txt")  # modules, and the words of languages
 _DATA = ("snapshot", "__pycache__")  # the first is known by the build ids and the weights in it

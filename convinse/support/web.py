@@ -22,10 +22,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ..version import __version__
 from .addresses import host_of, is_loopback
 from .errors import NetworkError, one_line
 from .files import writing_to
+from .version import __version__
 
 if TYPE_CHECKING:
     import requests

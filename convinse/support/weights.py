@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,6 +25,42 @@ class FeatureWeight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mean: float
     scale: Annotated[float, msgspec.Meta(gt=0)]
     weight: float
+
+
+class ConditionalLogit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A choice between candidates and "nothing", whose odds are the exponential of their weighted features (McFadden,
+    Conditional logit analysis of qualitative choice behavior, 1974).
+
+    Attributes:
+        format: the version of the file format.
+        features: of a candidate.
+        nothing: of "nothing", for which `bias` is added.
+    """
+
+    format: int
+    features: list[FeatureWeight]
+    nothing: list[FeatureWeight]
+    bias: float
+
+    def probabilities(self, candidates: Sequence[NamedTuple], nothing: NamedTuple) -> np.ndarray:
+        """Return the probabilities [n] of n candidates, given by their features; the remainder to 1 is that of "nothing"."""
+        import numpy as np
+
+        log_odds = np.append(
+            scores(self.features, columns(candidates, self.features)),
+            scores(self.nothing, columns([nothing], self.nothing)) + self.bias,
+        )
+        odds = np.exp(log_odds - log_odds.max())
+        shares: np.ndarray = (odds / odds.sum())[:-1]
+        return shares
+
+
+def columns(rows: Sequence[NamedTuple], weights: Sequence[FeatureWeight]) -> np.ndarray:
+    """Return the features of rows that have weights, [n, f]."""
+    import numpy as np
+
+    chosen = [[getattr(row, weight.name) for weight in weights] for row in rows]
+    return np.array(chosen).reshape(len(rows), len(weights))
 
 
 def scores(weights: Sequence[FeatureWeight], rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:

@@ -25,8 +25,8 @@ from ..records.literals import is_date, is_number
 from ..records.ranked_rows import RowForm, as_read, spans_as_read
 from ..records.written_values import find_literals
 from ..scoring.convqa import has_answer, normalize_id
+from ..stage import keep_answers
 from ..support.errors import DataError
-from ..turn_results import keep_answers
 from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
 from .objective import Measures, shuffled_batches

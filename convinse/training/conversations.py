@@ -12,11 +12,10 @@ from ..formats.conversations.benchmark import read_benchmark
 from ..question_understanding.base import QuestionUnderstanding, turns_in_step, understand
 from ..records.conversation import Conversation, Turn
 from ..resources import Resources
-from ..stage import build
+from ..stage import build, remove_results
 from ..support.errors import DataError
 from ..support.progress import progress
 from ..support.registry import find_module
-from ..turn_results import remove_results
 from .objective import batches
 
 

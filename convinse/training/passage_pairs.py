@@ -20,15 +20,6 @@ from ..support.progress import progress
 _HEADER = ["question-id", "passage-id", "score"]
 
 
-class Pair(NamedTuple):
-    """A line of `pairs.tsv`: a score above 0 makes the passage relevant."""
-
-    line: int
-    question: str
-    passage: str
-    score: float
-
-
 class JudgedQuestion(NamedTuple):
     """A question to train on or to validate with; passages are numbers of the index."""
 
@@ -38,9 +29,9 @@ class JudgedQuestion(NamedTuple):
     wrong: tuple[int, ...]  # passages judged as not relevant, then the rest of `ranked`
 
 
-def read_pairs(path: Path) -> list[Pair]:
-    """Read the lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out. Raises `DataError`."""
-    pairs: list[Pair] = []
+def read_pairs(path: Path) -> list[tuple[int, str, str, float]]:
+    """Read the lines of `pairs.tsv`: number, question-id, passage-id, score; its header may be left out. Raises `DataError`."""
+    pairs: list[tuple[int, str, str, float]] = []
     scores: dict[tuple[str, str], float] = {}
     for number, line in raw_lines(path):
         try:
@@ -58,7 +49,7 @@ def read_pairs(path: Path) -> list[Pair]:
             raise DataError(f"{path}:{number}: the score '{text}' is not a number") from None
         if scores.setdefault((question, passage), score) != score:
             raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
-        pairs.append(Pair(number, question, passage, score))
+        pairs.append((number, question, passage, score))
     if not pairs:
         raise DataError(f"{path}: no pairs; give lines of question id, passage id and score, separated by tabs")
     return pairs
@@ -72,25 +63,25 @@ def read_examples(
     Raises `DataError` if a pair names a missing question or passage, or a question has no pair or no relevant passage.
     """
     numbered = numbered_questions(questions)
-    judged: dict[str, list[Pair]] = {question.id: [] for _, question in numbered}
-    all_pairs = read_pairs(pairs)
-    numbers = index.numbers(pair.passage for pair in all_pairs)
-    for pair in all_pairs:
-        if pair.question not in judged:
-            raise DataError(f"{pairs}:{pair.line}: question '{pair.question}' is not in {questions}")
-        if pair.passage not in numbers:
-            raise DataError(f"{pairs}:{pair.line}: passage '{pair.passage}' is not in the index {index.folder}")
-        judged[pair.question].append(pair)
+    judged: dict[str, list[tuple[float, int]]] = {question.id: [] for _, question in numbered}  # scores of passages
+    lines = read_pairs(pairs)
+    numbers = index.numbers(passage for _, _, passage, _ in lines)
+    for line, name, passage, score in lines:
+        if name not in judged:
+            raise DataError(f"{pairs}:{line}: question '{name}' is not in {questions}")
+        if passage not in numbers:
+            raise DataError(f"{pairs}:{line}: passage '{passage}' is not in the index {index.folder}")
+        judged[name].append((score, numbers[passage]))
     for line, question in numbered:
-        if not any(pair.score > 0 for pair in judged[question.id]):
+        if not any(score > 0 for score, _ in judged[question.id]):
             raise DataError(f"{questions}:{line}: question '{question.id}' has no pair with a score above 0 in {pairs}")
     examples = []
     with progress("mining negatives", len(numbered), "questions", quiet) as advance:
         for _, question in numbered:
-            judgements = sorted(judged[question.id], key=lambda pair: -pair.score)
+            judgements = sorted(judged[question.id], key=lambda judgement: -judgement[0])
             ranked = [hit.number for hit in index.search(question.text, candidates)]
-            right = dict.fromkeys(numbers[pair.passage] for pair in judgements if pair.score > 0)
-            wrong = [numbers[pair.passage] for pair in judgements if pair.score <= 0] + ranked
+            right = dict.fromkeys(number for score, number in judgements if score > 0)
+            wrong = [number for score, number in judgements if score <= 0] + ranked
             wrong = [number for number in dict.fromkeys(wrong) if number not in right]
             examples.append(JudgedQuestion(question.text, tuple(right), tuple(ranked), tuple(wrong)))
             advance()

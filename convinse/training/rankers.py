@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..config import RankingLoss
 from ..encoder.checkpoint import load_checkpoint
 from .objective import Measures, shuffled_batches
 
@@ -135,14 +134,14 @@ class CrossEncoderLearner:
     use = "Input: `[CLS] question [SEP] title, passage [SEP]`; output: relevance (log odds)."
     write_more = None
 
-    def __init__(self, base: str, key: str, max_length: int, loss: RankingLoss, seed: int) -> None:
+    def __init__(self, base: str, key: str, max_length: int, seed: int) -> None:
         from ..encoder.tokens import TextTokenizer
 
         load = partial(load_checkpoint, base, "sequence-classification", key, new_head=True)
         self.checkpoint = load()
         if self.checkpoint.model.config.num_labels not in (1, 2) or self.checkpoint.missing:
             self.checkpoint = load(labels=1, seed=seed)
-        self._loss, self._tokenizer = loss, TextTokenizer.of(self.checkpoint, max_length)
+        self._tokenizer = TextTokenizer.of(self.checkpoint, max_length)
 
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
         """Return the [n] log odds that texts are relevant for a query."""
@@ -151,8 +150,7 @@ class CrossEncoderLearner:
     def loss(self, model: Any, step: Sequence[Group]) -> Iterator[torch.Tensor]:
         """Yield the mean over groups, in which wrong texts equal to the right one do not count.
 
-        The loss of a group is the cross-entropy of the right text (listwise), or the log-sigmoid of right minus wrong
-        (pairwise).
+        The loss of a group is the cross-entropy of the right text among all of them.
         """
         import torch
 
@@ -161,13 +159,8 @@ class CrossEncoderLearner:
         if not ranked:
             return
         all_odds = self._odds(model, [(query, text) for query, texts in ranked for text in texts])
-        losses = []
-        for odds in torch.split(all_odds, [len(texts) for _, texts in ranked]):
-            if self._loss == "listwise":
-                losses.append(torch.logsumexp(odds, 0) - odds[0])
-            else:
-                losses.append(-torch.nn.functional.logsigmoid(odds[0] - odds[1:]).mean())
-        yield torch.stack(losses).mean()
+        by_group = torch.split(all_odds, [len(texts) for _, texts in ranked])
+        yield torch.stack([torch.logsumexp(odds, 0) - odds[0] for odds in by_group]).mean()
 
     def _odds(self, model: Any, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
         from ..encoder.torch_backend import computed, log_odds

@@ -36,7 +36,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     """
     config, settings = ers.config, ers.config.evs_training
     base, key, output = start_of(config, "evs")
-    learner = CrossEncoderLearner(base, key, config.evs_max_length, settings.loss, config.seed)
+    learner = CrossEncoderLearner(base, key, config.evs_max_length, config.seed)
     form = row_form_of(learner.checkpoint)
     train, dev = (examples(ers, sources, part, form) for part in ("train", "dev"))
     if not train or not dev:

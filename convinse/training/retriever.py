@@ -21,6 +21,7 @@ from .trainer import Run, check_output, identity_of
 
 _AT = 10  # ranks that the measures look at
 _DIGITS = 5  # of scores that count
+_GROUPS = 8  # a relevant passage and its negatives, of a step
 _POSITIVES = 2  # groups of a question in an epoch at most
 
 
@@ -48,7 +49,7 @@ def train_retriever(
     if settings.bi_encoder:
         learner = BiEncoderLearner(settings.base, key, settings.max_length)
     else:
-        learner = CrossEncoderLearner(settings.base, key, settings.max_length, settings.loss, settings.seed)
+        learner = CrossEncoderLearner(settings.base, key, settings.max_length, settings.seed)
     examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
     try:
         train, held = hold_out(examples, settings.held_out, settings.seed)
@@ -81,9 +82,7 @@ def train_retriever(
     sides = [(question, question.right, question.wrong) for question in train]
     fitted = run.fit(
         Objective(
-            steps=lambda epoch: group_steps(
-                sides, _POSITIVES, settings.negatives, settings.batch_questions, settings.seed, epoch
-            ),
+            steps=lambda epoch: group_steps(sides, _POSITIVES, settings.negatives, _GROUPS, settings.seed, epoch),
             loss=lambda model, step: learner.loss(model, groups(step)),
             validate=lambda model: measures(ranked_anew(model, dev, learner.scores, _DIGITS)),
             criterion=lambda epoch: epoch["mrr_at_10"],

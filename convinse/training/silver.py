@@ -120,18 +120,15 @@ def representation_text(silver: Any, delimiter: str, where: str) -> str | None:
     return delimiter.join(" ".join(slot.split()) for slot in slots).strip()
 
 
-def annotated_path(config: Config, part: str, folder: str | None = None) -> Path:
-    """Return the annotated file of a part: in `folder`, else in the output folder of the configuration."""
-    base = Path(folder).expanduser() if folder else Path(config.output_path) / config.name
-    return base / f"annotated_{part}.json"
+def annotated_path(config: Config, part: str) -> Path:
+    """Return the annotated file of a part, in the output folder of the configuration."""
+    return Path(config.output_path) / config.name / f"annotated_{part}.json"
 
 
 def annotated_parts(config: Config) -> list[Path]:
     """Return the annotated train and dev part, for `train qu`. Raises `DataError` if a file is missing."""
-    paths = [annotated_path(config, part, config.qu_training.annotated) for part in ("train", "dev")]
+    paths = [annotated_path(config, part) for part in ("train", "dev")]
     for path in paths:
         if not path.is_file():
-            raise DataError(
-                f"{path}: no such file; run bash run.sh annotate, or name the folder in qu_training: annotated"
-            )
+            raise DataError(f"{path}: no such file; run bash run.sh annotate with the same output_path and name")
     return paths

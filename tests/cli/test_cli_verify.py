@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from convinse.cli import main
-from convinse.formats.run_folder import FinishedConversation, RunFolder
+from convinse.formats.run_folder import RunFolder, with_line
 from convinse.passages.build import build_index
 from convinse.support.cache import Cache
 from convinse.support.vectors import VectorCache
@@ -25,7 +25,7 @@ def built(tmp_path_factory):
     (folder / "passages.jl").write_text('{"id": "1", "text": "a b"}\n')
     build_index(folder / "passages.jl", folder / "passages")
     with RunFolder(folder / "results", {"settings": "id"}) as output:
-        output.add(FinishedConversation.of({"conv_id": "1", "questions": []}))
+        output.add(*with_line({"conv_id": "1", "questions": []}))
         output.write_metrics({"num_questions": 0})
     with closing(Cache(folder / "cache")) as cache:
         cache.put("kind", value=["long" * 3000])

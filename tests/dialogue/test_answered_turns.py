@@ -4,8 +4,8 @@ import pytest
 
 from convinse import Pipeline, load_config
 from convinse.dialogue.answered_turns import confidence
+from convinse.dialogue.session import NextQuestion, ask_together
 from convinse.records.replies import SpokenReply
-from convinse.session import NextQuestion, ask_together
 
 KEYS = set(SpokenReply.__annotations__)
 

@@ -132,7 +132,7 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
     visible = {(start, end - 1) for start, end in spans if context[start:end].strip()}
     assert visible == {span for each in found.detected_answers for span in each.char_spans}
     convert(folder / "mid.jsonl", folder / "out.json", "squad", "mrqa")
-    ((_, paragraph),) = squad.read_squad(folder / "out.json").paragraphs
+    ((_, paragraph),) = squad.read_squad(folder / "out.json")[1]
     (question,) = paragraph.qas
     texts = {each.text for each in question.answers} | set(question.extras.get("accepted_answers", ()))
     assert set(found.answers) <= texts and squad.validate(folder / "out.json").problems == []

@@ -30,7 +30,7 @@ def test_squad_through_mrqa_keeps_the_annotated_places(case, workdir):
     (example,) = mrqa.read_examples(Path("out.jsonl"))
     assert [[found.text, [*map(list, found.char_spans)]] for found in example.qas[0].detected_answers] == case["mrqa"]
     convert(Path("out.jsonl"), Path("back.json"), "squad")
-    ((_, paragraph),) = squad.read_squad(Path("back.json")).paragraphs
+    ((_, paragraph),) = squad.read_squad(Path("back.json"))[1]
     back = [[answer.text, answer.answer_start] for answer in paragraph.qas[0].answers]
     assert back == [[text, start] for text, spans in case["mrqa"] for start, _ in spans]
 
@@ -59,10 +59,10 @@ def test_ids_that_are_numbers_are_read_as_text(case, workdir):
         "qas": [{"guid": name, "question": "?", "answers": [{"text": "mill", "answer_start": 2}]}],
     }
     path = squad_file("a mill", [["mill", 2]], name).absolute()
-    ((_, paragraph),) = squad.read_squad(path).paragraphs
+    ((_, paragraph),) = squad.read_squad(path)[1]
     assert [*read_squad_references(path)] == [paragraph.qas[0].id] == [str(name)]
     path = write("klue.json", {"data": [{"paragraphs": [klue]}]})
-    ((_, paragraph),) = squad.read_squad(path).paragraphs
+    ((_, paragraph),) = squad.read_squad(path)[1]
     assert [*read_squad_references(path)] == [paragraph.qas[0].id] == [str(name)]
     path = write_lines("mrqa.jsonl", context)
     (example,) = mrqa.read_examples(path)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.formats.run_folder import METRICS, TURNS, FinishedConversation, RunFolder, RunRecord
+from convinse.formats.run_folder import METRICS, TURNS, RunFolder, RunRecord, with_line
 from convinse.support.errors import DataError, OutputError
 from patience import PATIENCE
 from refusals import refused
@@ -13,9 +13,9 @@ from written import json_lines, names, write
 
 HOLDER = """
 from pathlib import Path
-from convinse.formats.run_folder import FinishedConversation, RunFolder
+from convinse.formats.run_folder import RunFolder, with_line
 with RunFolder(Path("run"), {"settings": "id"}) as run:
-    run.add(FinishedConversation.of({"conv_id": "held", "questions": []}))
+    run.add(*with_line({"conv_id": "held", "questions": []}))
     print("ready", flush=True)
     input()
 """
@@ -37,7 +37,7 @@ def opened(path, settings="id", **options):
 def filled(path, *names, settings="id", metrics=False):
     with opened(path, settings) as run:
         for name in names:
-            run.add(FinishedConversation.of(conversation(name)))
+            run.add(*with_line(conversation(name)))
         if metrics:
             run.write_metrics({"num_questions": len(names)})
 
@@ -58,8 +58,8 @@ def lines(file):
 def test_any_text_is_one_line_that_reads_back(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("run")
     with opened(folder) as run:
-        run.add(FinishedConversation.of(conversation("a", text)))
-        run.add(FinishedConversation.of(conversation("b")))
+        run.add(*with_line(conversation("a", text)))
+        run.add(*with_line(conversation("b")))
     assert (folder / TURNS).read_bytes().count(b"\n") == 2
     with opened(folder) as run:
         assert run.finished == {"a": conversation("a", text), "b": conversation("b")}
@@ -72,7 +72,7 @@ def test_half_a_last_line_is_cut_off(path, cut):
     (path / TURNS).write_bytes(whole[:-cut])
     with opened(path) as run:
         assert list(run.finished) == ["a"]
-        run.add(FinishedConversation.of(conversation("b")))
+        run.add(*with_line(conversation("b")))
     assert (path / TURNS).read_bytes() == whole
 
 
@@ -122,7 +122,7 @@ def test_new_beginning_moves_the_earlier_results(path, record, settings, options
 def test_log_names_the_settings_that_changed(path, caplog, changes, end):
     before = {"kb": "1", "program": "1"}
     with RunFolder(path, before) as run:
-        run.add(FinishedConversation.of(conversation("a")))
+        run.add(*with_line(conversation("a")))
     with caplog.at_level("INFO", "convinse"), RunFolder(path, before):
         assert not caplog.messages
     with caplog.at_level("INFO", "convinse"), RunFolder(path, before | changes) as run:
@@ -200,7 +200,7 @@ def test_turn_that_json_cannot_hold_is_refused():
     turn = {"turn": 0, "question": "?", "module": object()}
     refused(
         DataError,
-        lambda: FinishedConversation.of({"conv_id": "c", "questions": [turn]}),
+        lambda: with_line({"conv_id": "c", "questions": [turn]}),
         "conversation 'c': cannot be written as JSON",
     )
 
@@ -211,6 +211,6 @@ def test_evidences_are_written_and_not_held_in_memory(path):
     for _ in range(2):  # as they are added, and as they are read again
         with opened(path) as run:
             if not run.finished:
-                run.add(FinishedConversation.of(whole))
+                run.add(*with_line(whole))
             assert run.finished == {"c": {"conv_id": "c", "questions": [{"turn": 0, "question": "?"}]}}
     assert json.loads((path / TURNS).read_text()) == whole

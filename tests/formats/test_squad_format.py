@@ -32,8 +32,8 @@ def written(value):
 
 def everything(path):
     """All that is in a file, read to the end."""
-    found = squad.read_squad(path)
-    return found.version, found.extras, list(found.paragraphs)
+    found, paragraphs = squad.read_squad(path)
+    return found.version, found.extras, list(paragraphs)
 
 
 @pytest.mark.parametrize("name", ["data.json", "data.json.gz"])
@@ -47,7 +47,7 @@ def test_file_is_read_packed_marked_and_indented(name, mark, indent):
 
 def test_squad_1_and_klue_are_read():
     whole = {"data": [{"paragraphs": [{"context": "a b", "qas": [{"guid": "g", "question": "?", "answers": []}]}]}]}
-    ((article, paragraph),) = squad.read_squad(written(whole)).paragraphs
+    ((article, paragraph),) = squad.read_squad(written(whole))[1]
     (question,) = paragraph.qas
     assert question.id == "g" and not question.is_impossible and question.extras == {}
     assert article == squad.Article("")
@@ -74,8 +74,8 @@ def test_unknown_keys_come_back_wherever_they_stand(workdir, order):
     whole = with_unknown_keys()
     source = written(order(whole))
     for target in (workdir / "out.json", workdir / "again.json"):
-        data = squad.read_squad(source)
-        squad.write_squad(target, data.paragraphs, data.version, data.extras)
+        data, paragraphs = squad.read_squad(source)
+        squad.write_squad(target, paragraphs, data.version, data.extras)
         assert read_json(target) == whole
         source = target
     assert (workdir / "again.json").read_bytes() == (workdir / "out.json").read_bytes()
@@ -87,7 +87,7 @@ def test_neighbours_of_one_title_are_an_article_and_others_begin_a_new_one(workd
     squad.write_squad(workdir / "a.json", iter(paragraphs))
     articles = read_json(workdir / "a.json")["data"]
     assert "".join(article["title"] for article in articles) == "".join(title for title, _ in groupby(titles))
-    assert list(squad.read_squad(workdir / "a.json").paragraphs) == paragraphs
+    assert list(squad.read_squad(workdir / "a.json")[1]) == paragraphs
 
 
 @each_case("squad", "change")
@@ -148,5 +148,5 @@ def test_a_conversion_holds_one_context(workdir, to):
     with memory_below(8 << 20):
         convert(Path("a.json"), Path("b.jsonl"), to, quiet=True)
         convert(Path("b.jsonl"), Path("c.json"), "squad", quiet=True)
-    found = [paragraph for _, paragraph in squad.read_squad(Path("c.json")).paragraphs]
+    found = [paragraph for _, paragraph in squad.read_squad(Path("c.json"))[1]]
     assert [(each.context, each.qas) for each in found] == [(each.context, each.qas) for each in paragraphs]

@@ -76,8 +76,8 @@ def test_an_evidence_outside_of_the_prompt_cannot_be_cited():
 
 def test_yes_and_no_stand_in_no_evidence_but_need_one():
     question = question_of("Did James Cameron direct Titanic?", *EVIDENCES)
-    assert cited("yes", [0], question, range(4)) == ({"id": "Yes", "label": "Yes"}, 1.0, (0,))
-    assert cited("No", [], question, range(4)) == ({"id": "No", "label": "No"}, 1.0, ())
+    assert cited("yes", [0], question, range(4))[:3] == ({"id": "Yes", "label": "Yes"}, 1.0, (0,))
+    assert cited("No", [], question, range(4))[:3] == ({"id": "No", "label": "No"}, 1.0, ())
 
 
 def test_answers_are_items_with_the_evidences_that_they_cite():

@@ -154,9 +154,10 @@ def run(conversations, **keys):
 ANSWERED = ("pred_answers", "abstained", "p_at_1", "mrr", "h_at_5")
 
 
-def test_the_pipeline_answers_alike_with_and_without_sharing(conversations):
+def test_the_pipeline_answers_alike_with_and_without_sharing(conversations, monkeypatch):
     shared, fewer = run(conversations)
-    apart, more = run(conversations, ha_share_pass=False)
+    monkeypatch.setattr(ModelPool, "share_spans", lambda _: None)
+    apart, more = run(conversations)
     for one, other in zip(shared, apart, strict=True):
         for turn, twin in zip(one["questions"], other["questions"], strict=True):
             assert turn["pred_answers"] and without(turn, *ANSWERED) == without(twin, *ANSWERED)
@@ -172,12 +173,11 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
         assert len(pipeline.resources.models.spans) > 0
         pipeline.resources.models.clear_spans()
         assert len(pipeline.resources.models.spans) == 0
-    for keys in ({"ha_share_pass": False}, {"ha": "entity_voting"}):
-        with Pipeline(config(**keys)) as pipeline:
-            pipeline.run(conversations[:1], ["kb"])
-            assert pipeline.resources.models.spans is None
-            scorer = pipeline.ers.scorer
-            assert scorer.reranker.engine is scorer.embeddings.bi_encoder.engine
+    with Pipeline(config(ha="entity_voting")) as pipeline:
+        pipeline.run(conversations[:1], ["kb"])
+        assert pipeline.resources.models.spans is None
+        scorer = pipeline.ers.scorer
+        assert scorer.reranker.engine is scorer.embeddings.bi_encoder.engine
 
 
 def test_readings_are_forgotten_with_the_next_turns(conversations):

@@ -26,7 +26,7 @@ def test_a_written_text_names_an_entity_of_the_evidences(case):
         assert found is None
         return
     assert (found.entity["id"], list(found.places)) == (case["id"], case["places"])
-    assert found.likeness == pytest.approx(case.get("likeness", 1), abs=1e-4)
+    assert found.score == pytest.approx(case.get("likeness", 1), abs=1e-4)
 
 
 def test_without_names_only_words_of_the_evidences_count():
@@ -49,5 +49,5 @@ def test_of_two_things_of_one_name_the_fitting_one_is_meant():
 def test_the_name_with_the_smallest_distance_for_its_length_is_meant():
     both = [evidence("Anna, abcd", "text", ("abcd", "Q1")), evidence("abcdexyz", "text", ("abcdexyz", "Q2"))]
     assert named("abce", *both).entity["id"] == "Q1"  # one edit of four against four of eight
-    assert named("abcdezzz", *both).likeness == 6 / 8
+    assert named("abcdezzz", *both).score == 6 / 8
     assert named("azzzz", *both) is None

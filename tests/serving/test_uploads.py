@@ -257,7 +257,7 @@ def test_a_page_of_a_pdf_file_is_drawn_with_the_boxes_of_the_words(server):
     text = next(evidence["evidence_text"] for evidence in turn["top_evidences"] if "hall" in evidence["evidence_text"])
     page = page_of(server, path, text)
     assert (page["number"], page["count"]) == (2, 2)
-    assert page["boxes"] == [[*box] for box in find_on_page(data, 2, ["Its hall shows 312 model ships."]).boxes]
+    assert page["boxes"] == [[*box] for box in find_on_page(data, 2, ["Its hall shows 312 model ships."])[1]]
     status, headers, body = ask(server, "GET", f"{path}/pages/2?file=tour.pdf")
     assert (status, headers["Content-Type"], body) == (200, "image/png", draw_page(data, 2))
     assert exchange(server, "GET", f"{path}/passages?file=tour.pdf&text={quoted(text)}")["page"] is None

@@ -16,7 +16,7 @@ def outcome(import_it):
 def public():
     from convinse import Pipeline
 def inner():
-    import convinse.session, convinse.resources
+    import convinse.dialogue.session, convinse.resources
 def command():
     from convinse.cli import main
     raise ImportError(main(["ask", "Who directed Titanic?"]))

@@ -11,7 +11,7 @@ from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.support.errors import DataError
-from convinse.training.passage_pairs import JudgedQuestion, Pair, hold_out, read_examples, read_pairs
+from convinse.training.passage_pairs import JudgedQuestion, hold_out, read_examples, read_pairs
 from refusals import refused
 from written import write_lines
 
@@ -42,11 +42,11 @@ def read(index, tmp_path):
 
 
 def test_pairs_with_and_without_header(tmp_path):
-    expected = [Pair(2, "1", "p0", 1.0), Pair(4, "1", "p1", 0.0), Pair(5, "2", "p0", 2.5)]
+    expected = [(2, "1", "p0", 1.0), (4, "1", "p1", 0.0), (5, "2", "p0", 2.5)]
     rows = ["question-id\tpassage-id\tscore", "1\tp0\t1", "", "1\tp1\t0", "2\tp0\t2.5"]
     assert read_pairs(write_lines(tmp_path / "a", *rows)) == expected
     without = read_pairs(write_lines(tmp_path / "b", *rows[1:]))
-    assert without == [pair._replace(line=pair.line - 1) for pair in expected]
+    assert without == [(line - 1, *rest) for line, *rest in expected]
 
 
 def test_negatives_are_as_many_candidates_as_asked_for_that_are_not_relevant(read):

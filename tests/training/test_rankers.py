@@ -89,17 +89,13 @@ def bi_encoder():
     return BiEncoderLearner(str(tiny("bert", "embedding")), "key", 64)
 
 
-@pytest.mark.parametrize("loss", ["listwise", "pairwise"])
-def test_the_losses_of_a_cross_encoder_are_their_formulas(loss):
-    learner = CrossEncoderLearner(str(tiny()), "key", 64, loss, 1)
+def test_the_loss_of_a_cross_encoder_is_its_formula():
+    learner = CrossEncoderLearner(str(tiny()), "key", 64, 1)
     step = [("who", ["the author", "a film", "two city song"]), ("where", ["france", "book " * 20])]
     expected = []
     for query, group in step:
         odds = odds_of([(query, text) for text in group])
-        if loss == "listwise":
-            expected.append(-torch.log_softmax(odds, 0)[0])
-        else:
-            expected.append(-torch.log(torch.sigmoid(odds[0] - odds[1:])).mean())
+        expected.append(-torch.log_softmax(odds, 0)[0])
     (found,) = learner.loss(learner.checkpoint.model.eval(), [Group(*group) for group in step])
     assert found.item() == pytest.approx(torch.stack(expected).mean().item(), abs=1e-4)
     found.backward()
@@ -114,7 +110,7 @@ def group(query, numbers, relevant=()):
 
 
 def test_the_loss_of_a_cross_encoder_leaves_out_equal_texts():
-    learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
+    learner = CrossEncoderLearner(str(tiny()), "key", 64, 1)
     model = learner.checkpoint.model.eval()
     (found,) = learner.loss(model, [group("who", [0, 1, 4, 2])])
     expected = -torch.log_softmax(odds_of([("who", text) for text in TEXTS[:3]]), 0)[0]

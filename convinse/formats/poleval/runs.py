@@ -23,15 +23,8 @@ class FoundPassage(NamedTuple):
     text: str
 
 
-class PassageRanking(NamedTuple):
-    """A question with its passages, best first.
-
-    `padding` are ids of passages that do not match: they fill up a submission, which must have a fixed number of ids.
-    """
-
-    question: SearchQuestion
-    passages: Sequence[FoundPassage]
-    padding: Sequence[str] = ()
+# a question, its passages, best first, and ids of passages that do not match: they fill up a submission, which must have a fixed number
+PassageRanking = tuple[SearchQuestion, Sequence[FoundPassage], Sequence[str]]
 
 
 def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> None:
@@ -46,7 +39,7 @@ def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: 
     check_free(path, force)
     with replacing(path) as temporary, temporary.open("wb") as file:
         for ranking in rankings:
-            file.write(FORMATS[form](ranking))
+            file.write(FORMATS[form](*ranking))
 
 
 def check_free(path: Path, force: bool) -> None:
@@ -57,34 +50,35 @@ def check_free(path: Path, force: bool) -> None:
         raise OutputError(f"{path}: exists already; --force replaces it")
 
 
-def _trec(ranking: PassageRanking) -> bytes:
+def _poleval(_: SearchQuestion, passages: Sequence[FoundPassage], padding: Sequence[str]) -> bytes:
+    return ("\t".join([*(passage.id for passage in passages), *padding]) + "\n").encode()
+
+
+def _trec(question: SearchQuestion, passages: Sequence[FoundPassage], _: Sequence[str]) -> bytes:
     # scores must fall also as 32-bit floats, as the field's tools read and sort them
     lines = []
     last = np.float32(np.inf)
-    for rank, passage in enumerate(ranking.passages, 1):
+    for rank, passage in enumerate(passages, 1):
         last = min(np.float32(passage.score), np.nextafter(last, np.float32(-np.inf)))
-        lines.append(f"{ranking.question.id} Q0 {passage.id} {rank} {last:.9g} convinse\n")
+        lines.append(f"{question.id} Q0 {passage.id} {rank} {last:.9g} convinse\n")
     return "".join(lines).encode()
 
 
-def _jsonl(ranking: PassageRanking) -> bytes:
-    question = ranking.question
+def _jsonl(question: SearchQuestion, passages: Sequence[FoundPassage], _: Sequence[str]) -> bytes:
     record = {
         "id": question.id,
         **({"set": question.set} if question.set is not None else {}),
         "text": question.text,
         "passages": [
             {"id": passage.id, "score": round(passage.score, 6), "title": passage.title, "text": passage.text}
-            for passage in ranking.passages
+            for passage in passages
         ],
     }
     return msgspec.json.encode(record) + b"\n"
 
 
-FORMATS: dict[str, Callable[[PassageRanking], bytes]] = {
-    "poleval": lambda ranking: (
-        "\t".join([*(passage.id for passage in ranking.passages), *ranking.padding]) + "\n"
-    ).encode(),
+FORMATS: dict[str, Callable[[SearchQuestion, Sequence[FoundPassage], Sequence[str]], bytes]] = {
+    "poleval": _poleval,
     "trec": _trec,
     "jsonl": _jsonl,
 }

@@ -27,10 +27,10 @@ class Squad(Format):
 
     def read(self, path: Path) -> Dataset:
         """Read the paragraphs of a file as documents with a title and a text."""
-        data = squad.read_squad(path)
+        data, paragraphs = squad.read_squad(path)
         extras = dict(data.extras)
         name, split = taken(extras, "dataset", "split")
-        return Dataset(name or path.name.partition(".json")[0], split, _records(data.paragraphs), extras)
+        return Dataset(name or path.name.partition(".json")[0], split, _records(paragraphs), extras)
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write a JSON document record by record; neighbours with the same title become an article."""

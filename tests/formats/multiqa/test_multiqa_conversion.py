@@ -75,7 +75,7 @@ def only_entry(path):
 
 
 def squad_question(path):
-    _, paragraph = next(read_squad(path).paragraphs)
+    _, paragraph = next(read_squad(path)[1])
     return paragraph.context, paragraph.qas[0]
 
 

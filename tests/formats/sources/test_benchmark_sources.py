@@ -146,7 +146,7 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
     assert places(found["qas"][0]) == [[(0, "text", 6, "here")]]
     assert find_converter("trivia").read(path).name == "Trivia"  # by its name once it is imported
     convert(path, tmp_path / "squad.json", "squad", "trivia", quiet=True)
-    ((_, paragraph),) = read_squad(tmp_path / "squad.json").paragraphs
+    ((_, paragraph),) = read_squad(tmp_path / "squad.json")[1]
     assert paragraph.qas[0].answers[0].answer_start == 6
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import msgspec
 
-from .config import Config, to_dict
-from .encoder.checkpoint import HEADS, RANKINGS, folder_id, model_path
-from .encoder.exported import MANIFEST
-from .resources import Resources
-from .stage import Stage
-from .support.checksums import sha256
-from .support.errors import IndexFileError
-from .support.program import program_id
+from ..config import Config, to_dict
+from ..encoder.checkpoint import HEADS, RANKINGS, folder_id, model_path
+from ..encoder.exported import MANIFEST
+from ..resources import Resources
+from ..stage import Stage
+from ..support.checksums import sha256
+from ..support.errors import IndexFileError
+from ..support.program import program_id
 
 # keys that change the place of results or the way to compute them, but not their content
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path",

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from .question_understanding.base import history_turn
-from .records.conversation import Conversation, Turn, check_answered, check_question, new_turn
-from .records.display import ConversationRecord, conversation_record, turn_record
-from .records.evidence import DEFAULT_SOURCES, parse_sources
-from .support.errors import DataError, ModuleError, one_line
-from .support.zstd import zstd
+from ..question_understanding.base import history_turn
+from ..records.conversation import Conversation, Turn, check_answered, check_question, new_turn
+from ..records.display import ConversationRecord, conversation_record, turn_record
+from ..records.evidence import DEFAULT_SOURCES, parse_sources
+from ..support.errors import DataError, ModuleError, one_line
+from ..support.zstd import zstd
 
 StageReport = Callable[[str], None]  # called with the name of the stage that is done
 Progress = Callable[[str, Turn], None]  # called with the name of the stage and the turn so far

@@ -8,13 +8,13 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from .encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses, typed_text
-from .encoder.question_readers import AnswerTypeReader
-from .knowledge_base.items import INSTANCE_OF, SUBCLASS_OF, Items
-from .language.answer_types import AnswerType, AnswerTypes
-from .records.literals import is_item
-from .records.written_values import kind_of_value
-from .support.recently_used import RecentlyUsed
+from ..encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses, typed_text
+from ..encoder.question_readers import AnswerTypeReader
+from ..knowledge_base.items import INSTANCE_OF, SUBCLASS_OF, Items
+from ..language.answer_types import AnswerType, AnswerTypes
+from ..records.literals import is_item
+from ..records.written_values import kind_of_value
+from ..support.recently_used import RecentlyUsed
 
 _ABOVE = 3  # steps to a class that the model knows
 _UNKNOWN = 0.3  # fit of an item of which no class is known

@@ -10,19 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from .config import SNAPSHOT, Config, resolve, to_dict
-from .formats.conversations.benchmark import read_benchmark
-from .formats.run_folder import FinishedConversation, RunFolder
-from .formats.stage_files import read_stage_file
+from ..config import SNAPSHOT, Config, resolve, to_dict
+from ..formats.conversations.benchmark import read_benchmark
+from ..formats.run_folder import RunFolder, with_line
+from ..formats.stage_files import read_stage_file
+from ..pipeline import STAGE_NAMES, Pipeline
+from ..records.conversation import Conversation
+from ..resources import Resources
+from ..scoring.convqa import evaluate
+from ..stage import StageName
+from ..support.checksums import sha256
+from ..support.errors import ConfigError, DataError
+from ..support.progress import progress
 from .identity import fingerprint, origins
-from .pipeline import STAGE_NAMES, Pipeline
-from .records.conversation import Conversation
-from .resources import Resources
-from .scoring.convqa import evaluate
-from .stage import StageName
-from .support.checksums import sha256
-from .support.errors import ConfigError, DataError
-from .support.progress import progress
 
 LOGGER = logging.getLogger(__name__)
 # of these parts: the input file, and the value of `part` in its conversations
@@ -50,8 +50,8 @@ class Outcome(NamedTuple):
 
 
 Batch = Sequence[Conversation]  # conversations that are run together
-# the finished conversations of a batch, and its seconds by stage
-FinishedBatch = tuple[list[FinishedConversation], dict[str, float]]
+# the finished conversations of a batch as `with_line` gives them, and its seconds by stage
+FinishedBatch = tuple[list[tuple[Conversation, bytes]], dict[str, float]]
 
 
 class Workers(Protocol):
@@ -101,7 +101,7 @@ class BatchRunner:
         old_seconds = dict(pipeline.seconds)
         done = self._run(batch)
         seconds = {stage: total - old_seconds[stage] for stage, total in pipeline.seconds.items()}
-        return [*map(FinishedConversation.of, done)], seconds
+        return [*map(with_line, done)], seconds
 
     def close(self) -> None:
         """Close the pipeline."""
@@ -180,9 +180,9 @@ def run_experiment(
         seconds = {stage: before.get(stage, 0.0) for stage in (*STAGE_NAMES, "total")}
         done = workers.run(make_runner, made_from, batches) if workers and batches else map(runner, batches)
         for conversations_done, batch_seconds in done:
-            for conversation in conversations_done:
-                output.add(conversation)
-            advance(sum(len(conversation.shortened["questions"]) for conversation in conversations_done))
+            for shortened, line in conversations_done:
+                output.add(shortened, line)
+            advance(sum(len(shortened["questions"]) for shortened, _ in conversations_done))
             for stage, spent in batch_seconds.items():
                 seconds[stage] += spent
         seconds["total"] += time.perf_counter() - start

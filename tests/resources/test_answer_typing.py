@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from case_tables import each_case
-from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.language.language import english
+from convinse.resources.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses
 
 TYPES = english().answer_types
 NAMES = {"Q5": "human", "Q6256": "country", DATE: DATE, NUMBER: NUMBER, YES_NO: YES_NO, TEXT: TEXT, OTHER: OTHER}

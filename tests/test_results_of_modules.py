@@ -2,8 +2,8 @@
 
 import pytest
 
+from convinse.stage import keep_answers, keep_evidences, keep_understanding, results_of
 from convinse.support.errors import DataError, ModuleError
-from convinse.turn_results import keep_answers, keep_evidences, keep_understanding, results_of
 from evidences import evidence
 from refusals import refused
 

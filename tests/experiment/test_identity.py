@@ -9,7 +9,7 @@ import pytest
 from convinse import __version__, support
 from convinse.cli import main
 from convinse.config import parse_config
-from convinse.identity import origins
+from convinse.experiment.identity import origins
 from convinse.knowledge_base.build import build
 from convinse.passages.build import build_index
 from convinse.pipeline import Pipeline
@@ -140,7 +140,7 @@ def test_the_program_id_does_not_depend_on_its_folder_or_other_files(package, mo
 def test_a_run_that_was_stopped_before_the_program_changed_begins_anew(workdir, monkeypatch, capsys):
     write("my.yml", "name: mine\nqu: slots\nha: entity_voting\nevs: bm25\n")
     assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
-    monkeypatch.setattr("convinse.identity.program_id", lambda: "another")
+    monkeypatch.setattr("convinse.experiment.identity.program_id", lambda: "another")
     assert main(["pipeline", "kb", "my.yml", "--limit", "2"]) == 0
     logged = capsys.readouterr().err
     assert "(changed since: program)\n" in logged and "finished already" not in logged

@@ -71,7 +71,7 @@ def cluster(module):
 
 @pytest.fixture(scope="module")
 def workers(cluster):
-    from convinse.cluster import connected
+    from convinse.experiment.cluster import connected
 
     with connected("ray") as workers:
         yield workers
@@ -133,7 +133,7 @@ def test_a_lost_node_costs_no_conversation(workers, cluster):
 def test_a_missing_gpu_and_a_wrong_address_are_one_line(cluster):
     import ray
 
-    from convinse.cluster import RayWorkers, connected
+    from convinse.experiment.cluster import RayWorkers, connected
 
     refused(ConfigError, lambda: RayWorkers(ray, None, "cuda"), "the Ray cluster has no GPU")
     with pytest.MonkeyPatch.context() as patch:

@@ -15,41 +15,41 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
+from ..config import LIVE, NO_KB, SNAPSHOT, Config, cache_path, resolve
+from ..documents.index import DocumentIndex
+from ..documents.names import DocumentNames
+from ..encoder.answer_classes import has_answer_type
+from ..encoder.bi_encoder import BiEncoder, KeptEmbeddings
+from ..encoder.checkpoint import Checkpoint, model_path, row_form_of
+from ..encoder.extractive_reader import ExtractiveReader
+from ..encoder.pool import ModelPool
+from ..encoder.question_readers import AnswerTypeReader, QuestionRewriter, YesNoReader, has_yes_no
+from ..encoder.reranker import BertReranker
+from ..encoder.settings import configured
+from ..knowledge_base.api_client import ClocqApi
+from ..knowledge_base.index import KnowledgeBase
+from ..knowledge_base.items import Items
+from ..knowledge_base.lifetimes import Lifetimes
+from ..knowledge_base.linking import EntityLinker
+from ..knowledge_base.live import Articles, LiveSource
+from ..knowledge_base.search_space import SearchSpace
+from ..knowledge_base.wikidata_client import WikidataClient
+from ..language.language import Language, english
+from ..language.property_names import PropertyNames
+from ..language_models.chat_model import ChatModel
+from ..language_models.model_server import ModelServer
+from ..records.ranked_rows import RowForm
+from ..sources.facts import ClocqServer, FactSource, IndexFacts
+from ..sources.joined import JoinedItems, JoinedPages
+from ..support.cache import Cache
+from ..support.vectors import EVIDENCES_KEPT, VectorCache
+from ..wikipedia.api import MediaWikiApi
+from ..wikipedia.dump import WikipediaDump
+from ..wikipedia.pages import NoPages, Pages
 from .answer_typing import AnswerTyping
-from .config import LIVE, NO_KB, SNAPSHOT, Config, cache_path, resolve
-from .documents.index import DocumentIndex
-from .documents.names import DocumentNames
-from .encoder.answer_classes import has_answer_type
-from .encoder.bi_encoder import BiEncoder, KeptEmbeddings
-from .encoder.checkpoint import Checkpoint, model_path, row_form_of
-from .encoder.extractive_reader import ExtractiveReader
-from .encoder.pool import ModelPool
-from .encoder.question_readers import AnswerTypeReader, QuestionRewriter, YesNoReader, has_yes_no
-from .encoder.reranker import BertReranker
-from .encoder.settings import configured
-from .knowledge_base.api_client import ClocqApi
-from .knowledge_base.index import KnowledgeBase
-from .knowledge_base.items import Items
-from .knowledge_base.lifetimes import Lifetimes
-from .knowledge_base.linking import EntityLinker
-from .knowledge_base.live import Articles, LiveSource
-from .knowledge_base.search_space import SearchSpace
-from .knowledge_base.wikidata_client import WikidataClient
-from .language.language import Language, english
-from .language.property_names import PropertyNames
-from .language_models.chat_model import ChatModel
-from .language_models.model_server import ModelServer
-from .records.ranked_rows import RowForm
-from .sources.facts import ClocqServer, FactSource, IndexFacts
-from .sources.joined import JoinedItems, JoinedPages
-from .support.cache import Cache
-from .support.vectors import EVIDENCES_KEPT, VectorCache
-from .wikipedia.api import MediaWikiApi
-from .wikipedia.dump import WikipediaDump
-from .wikipedia.pages import NoPages, Pages
 
 if TYPE_CHECKING:
-    from .passages.index import PassageIndex
+    from ..passages.index import PassageIndex
 
 T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
@@ -201,7 +201,7 @@ class Resources:
         path = self.config.ers_passage_index
         if path is None:
             return None
-        from .passages.index import PassageIndex
+        from ..passages.index import PassageIndex
 
         return self._opened("passages", lambda: PassageIndex(resolve(path)))
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from .experiment import Batch, BatchRunner, FinishedBatch
-from .support.errors import ConfigError, ConvinseError, DataError, NetworkError, missing_extra
+from ..support.errors import ConfigError, ConvinseError, DataError, NetworkError, missing_extra
+from .run import Batch, BatchRunner, FinishedBatch
 
 _ACTOR_RESTARTS = 3
 _BATCH_ATTEMPTS = 3  # a batch whose actors died so often is taken to be the cause
@@ -75,7 +75,7 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
 
 
 class RayWorkers:
-    """The actors of a cluster that run batches. An `experiment.Workers`."""
+    """The actors of a cluster that run batches. A `run.Workers`."""
 
     def __init__(self, ray: Any, most: int | None, device: str) -> None:
         resources = ray.cluster_resources()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .records.conversation import Turn, asked_in_full, names_spoken_of
-from .records.literals import is_item
-from .resources import Resources
+from ..records.conversation import Turn, asked_in_full, names_spoken_of
+from ..records.literals import is_item
+from .shared import Resources
 
 
 def look_up_names(resources: Resources, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> bool:

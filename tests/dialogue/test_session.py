@@ -7,8 +7,8 @@ import pytest
 
 from case_tables import each_case
 from convinse import HeterogeneousAnswering
+from convinse.dialogue.session import NextQuestion, ask_together
 from convinse.records.replies import SpokenReply
-from convinse.session import NextQuestion, ask_together
 from convinse.support.errors import DataError, ModuleError
 from convinse.testing import without
 from memory import memory_below
