@@ -1,15 +1,22 @@
 """What users wait for: whole commands, timed from outside, and the knowledge base built, opened and searched.
 
-    bash run.sh bench pipeline [--rounds N] [--parts commands,kb]
+    bash run.sh bench pipeline [--rounds N] [--parts commands,turn,kb]
 
 Commands run with a cold and a warm cache and without one, interleaved. `with the model` is the default configuration, `without` are the
-defaults of all keys, which load no model.
+defaults of all keys, which load no model. `turn` says what takes the time of a turn.
 """
 
 import shutil
 import statistics
-from typing import NamedTuple
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
+from convinse.config import load_config
+from convinse.encoder.engine import Engine, Output
+from convinse.encoder.tokens import Sequences
+from convinse.experiment import read_part
+from convinse.pipeline import Pipeline
 from recipes.sources import wikidata_27k
 
 from .candidates import convquestions
@@ -19,6 +26,12 @@ from .timing import Spread, Usage, apart, command, disk
 
 COLD, WARM = "pipeline with the model, cold cache", "pipeline with the model, warm cache"
 _ALL, _NO_CACHE, _OLD = "kb_text_table_info", "nocache.yml", ("cache", "lexical-cache", "results")
+# what the models compute for -> the row of the table; the outputs of a pass say which it is
+_PASSES = {
+    "spans": "reading and ranking the evidences", "embedding": "embedding evidences and the question",
+    "rewrite": "putting the question in full", "answer_type": "the expected answer", "yes_no": "yes or no",
+}  # fmt: skip
+_BAR = 40  # characters of a whole turn
 _MEMORY = 4_000_000_000  # bytes that the build of a knowledge base may use
 
 
@@ -57,6 +70,51 @@ def pipeline(bench: Bench) -> Figures:
     return figures
 
 
+def turn(bench: Bench) -> Figures:
+    """The milliseconds and tokens of a turn by what the models compute, and all else: in sessions, with nothing kept but vectors."""
+    seconds, tokens = dict.fromkeys(_PASSES, 0.0), dict.fromkeys(_PASSES, 0)
+    run_engine = Engine.run
+
+    def watch(engine: Engine, sequences: Sequences, outputs: Sequence[Output], padded: bool = True) -> Iterator[Any]:
+        start = time.perf_counter()
+        computed = list(run_engine(engine, sequences, outputs, padded))
+        name = next(output for output in _PASSES if output in outputs)
+        seconds[name] += time.perf_counter() - start
+        tokens[name] += int(sequences.lengths.sum())
+        return iter(computed)
+
+    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline:
+        first, *others = read_part(pipeline.config, "dev")[: bench.size.questions]
+        _answered(pipeline, [first])  # it opens what all need
+        Engine.run = watch  # type: ignore[method-assign]
+        try:
+            start = time.perf_counter()
+            turns = _answered(pipeline, others)
+            whole = time.perf_counter() - start
+        finally:
+            Engine.run = run_engine  # type: ignore[method-assign]
+    rows = {
+        label: {"ms": 1000 * seconds[name] / turns, "tokens": tokens[name] / turns, "share": seconds[name] / whole}
+        for name, label in _PASSES.items()
+    }
+    rest = 1 - sum(row["share"] for row in rows.values())
+    rows["all else: names, facts, words, candidates"] = {"ms": 1000 * rest * whole / turns, "share": rest}
+    for row in rows.values():
+        row["bar"] = "█" * round(_BAR * row["share"])
+    columns = {"ms": ("ms", "{:.1f}"), "tokens": ("tokens", "{:.0f}"), "share": ("share", "{:.0%}"), "": ("bar", "{}")}
+    bench.compare(f"a turn of {1000 * whole / turns:.0f} ms, the mean of {turns}", ("what",), columns, {(): rows})
+    return rows
+
+
+def _answered(pipeline: Pipeline, conversations: Sequence[Any]) -> int:
+    """Ask conversations in sessions; return the number of their turns."""
+    for conversation in conversations:
+        session = pipeline.session()
+        for asked in conversation["questions"]:
+            session.ask(asked["question"])
+    return sum(len(conversation["questions"]) for conversation in conversations)
+
+
 def kb(bench: Bench) -> Figures:
     """Build wikidata-27k, open it in new processes and search."""
     dump, index = wikidata_27k(bench.folder), bench.work / "wikidata-27k"
@@ -83,7 +141,7 @@ def kb(bench: Bench) -> Figures:
 SPEC = Spec(
     "pipeline",
     __doc__,
-    {"commands": pipeline, "kb": kb},
+    {"commands": pipeline, "turn": turn, "kb": kb},
     (Amounts(3, 2), Amounts(None, 20), Amounts(None, 20)),
     rounds=(1, 3, 5),
 )

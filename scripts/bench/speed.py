@@ -27,7 +27,13 @@ from .timing import Spread, interleaved, timed
 _ROOT = Path(__file__).resolve().parents[2]
 _TASKS = Path(__file__).with_name("speed_tasks.py")
 _NOW, _BEFORE = "now", "before"
-_QUESTIONS = ("Who directed Titanic?", "And how long is it?", "Who played Rose in it?", "When was she born?", "Who wrote Dracula?")
+_QUESTIONS = (
+    "Who directed Titanic?",
+    "And how long is it?",
+    "Who played Rose in it?",
+    "When was she born?",
+    "Who wrote Dracula?",
+)
 
 
 def prepare(bench: Bench) -> Path:
@@ -49,7 +55,9 @@ def speed_part(bench: Bench) -> Figures:
     (bench.work / "inputs.json").write_text(json.dumps(inputs), encoding="utf-8")
     write(bench.work / "passages", 20 * bench.size, bench.size, seed=1)
     dump = wikidata_27k(bench.folder)
-    tasks: dict[str, Callable[[Path], float]] = {name: partial(_task, bench, name) for name in ("rerank", "read", "turn")}
+    tasks: dict[str, Callable[[Path], float]] = {
+        name: partial(_task, bench, name) for name in ("rerank", "read", "turn")
+    }
     tasks["build"] = partial(_command, bench, ["kb", "build", str(dump), "--output", "built"])
     passages = bench.work / "passages"
     index = ["retrieve", "index", str(passages / "passages.jl"), "--output", "index", "--language", "pl"]
@@ -99,7 +107,11 @@ def _command(bench: Bench, arguments: list[str], version: Path, before: list[str
 def _run(bench: Bench, arguments: list[str], version: Path) -> str:
     path = os.pathsep.join(filter(None, [str(version), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=bench.work, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+        [sys.executable, *arguments],
+        cwd=bench.work,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
@@ -107,7 +119,13 @@ def _run(bench: Bench, arguments: list[str], version: Path) -> str:
     return done.stdout
 
 
-_OPTIONS = {"--against": {"default": "HEAD", "metavar": "COMMIT", "help": "the other version (default: HEAD, for changes not committed)"}}
+_OPTIONS = {
+    "--against": {
+        "default": "HEAD",
+        "metavar": "COMMIT",
+        "help": "the other version (default: HEAD, for changes not committed)",
+    }
+}
 # questions, and texts that are ranked and read
 SPEC = Spec("speed", __doc__, {"speed": speed_part}, (20, 400, 1000), (1, 7, 15), _OPTIONS, prepare)
 
