@@ -15,7 +15,7 @@ from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
-from .selections import best_explained, extent_of, relates_rows
+from .selections import best_explained, extent_of, relates_rows, title_words
 from .tables import Table
 
 COUNT = "count"
@@ -88,6 +88,9 @@ def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> 
     # else the amount is in a cell
     countable = (table for table in tables if not any(column.keywords & nouns.nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
+    # "How many repairs were made in 2024?": of a file "repairs", if there is one, not of whatever has rows of 2024
+    called = [table for table in several if nouns.things & title_words(table, question)]
+    several = called or several
     found = best_explained(COUNT, question, several, words - nouns.things)
     # "How many dogs are there?" of cells with "dog"
     named = [table for table in several if not nouns.things & (table.headers | table.title_keywords)]
