@@ -1,28 +1,35 @@
 """What users wait for: whole commands, timed from outside, and the knowledge base built, opened and searched.
 
-    bash run.sh bench pipeline [--rounds N] [--parts commands,turn,kb]
+    bash run.sh bench pipeline [--rounds N] [--parts commands,turn,kb,large]
 
 Commands run with a cold and a warm cache and without one, interleaved. `with the model` is the default configuration, `without` are the
-defaults of all keys, which load no model. `turn` says what takes the time of a turn.
+defaults of all keys, which load no model. `turn` says what takes the time of a turn; `large` builds and asks
+copies of wikidata-27k with new ids and names.
 """
 
+import gzip
+import re
 import shutil
 import statistics
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from convinse.config import load_config
 from convinse.encoder.engine import Engine, Output
 from convinse.encoder.tokens import Sequences
 from convinse.experiment import read_part
+from convinse.knowledge_base.index import KnowledgeBase
 from convinse.pipeline import Pipeline
 from recipes.sources import wikidata_27k
 
 from .candidates import convquestions
 from .harness import Bench, Figures, Spec, note, run
 from .kb_processes import build_index, open_index, search_all
-from .timing import Spread, Usage, apart, command, disk
+from .timing import Spread, Usage, apart, command, disk, timed
 
 COLD, WARM = "pipeline with the model, cold cache", "pipeline with the model, warm cache"
 _ALL, _NO_CACHE, _OLD = "kb_text_table_info", "nocache.yml", ("cache", "lexical-cache", "results")
@@ -32,12 +39,15 @@ _PASSES = {
     "rewrite": "putting the question in full", "answer_type": "the expected answer", "yes_no": "yes or no",
 }  # fmt: skip
 _BAR = 40  # characters of a whole turn
+_ITEM = re.compile(r'("Q|"numeric-id":)(\d+)')
+_FIRST_COPY, _MOST_COPIES = 200_000_000, 100  # ids of copies begin above those of Wikidata
 _MEMORY = 4_000_000_000  # bytes that the build of a knowledge base may use
 
 
 class Amounts(NamedTuple):
     questions: int | None  # of a run of the pipeline; None: all
     processes: int  # that open the knowledge base
+    copies: tuple[int, ...] = (1, 2)  # of wikidata-27k in a large one
 
 
 def pipeline(bench: Bench) -> Figures:
@@ -138,11 +148,63 @@ def kb(bench: Bench) -> Figures:
     return {**searched, **{name: value for name, (value, _) in figures.items()}}
 
 
+def large(bench: Bench) -> Figures:
+    """Build wikidata-27k several times over, and ask: the questions are about the first copy, whose names are the plain ones."""
+    questions = convquestions(bench.folder)[:100]
+    rows: dict[str, Figures] = {}
+    for copies in bench.size.copies:
+        dump, index = bench.work / "large.json", bench.work / "large"
+        note(f"{copies} copies: writing ...")
+        _write_copies(wikidata_27k(bench.folder), dump, copies)
+        note("building ...")
+        usage = apart(build_index, dump, index, _MEMORY)
+        dump.unlink()
+        opened = statistics.median(apart(open_index, index).result[0] for _ in range(bench.size.processes))
+        with closing(KnowledgeBase(index)) as kb:
+            items, facts = kb.manifest.items, kb.manifest.facts
+        with Pipeline(load_config("config.yml", kb_path=str(index), ers_use_cache=False)) as pipeline:
+            pipeline.session("kb").ask(questions[0])
+            asked = [timed(partial(pipeline.session("kb").ask, question))[0] for question in questions[1:]]
+        rows[f"{copies}"] = {
+            "items": items, "facts": facts, "build": usage.seconds, "peak": usage.peak / 1e6, "disk": disk(index) / 1e6,
+            "opened": opened, "turn": 1000 * statistics.median(asked),
+        }  # fmt: skip
+        shutil.rmtree(index)
+    columns = {
+        "items": ("items", "{:,}"), "facts": ("facts", "{:,}"), "build, s": ("build", "{:,.0f}"), "peak MB": ("peak", "{:,.0f}"),
+        "disk MB": ("disk", "{:,.0f}"), "open, ms": ("opened", "{:.1f}"), "a turn, ms": ("turn", "{:.0f}"),
+    }  # fmt: skip
+    bench.compare("copies of wikidata-27k, each with ids and names of its own", ("copies",), columns, {(): rows})
+    return rows
+
+
+def _write_copies(dump: Path, path: Path, copies: int) -> None:
+    """Write a dump several times into one: from the second copy on with ids of their own, and the copy before each name."""
+    place_of: dict[str, int] = {}  # number of an item -> its place among the items of the dump
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[\n")
+        for copy in range(copies):
+
+            def other(item: re.Match[str], copy: int = copy) -> str:
+                place = place_of.setdefault(item[2], len(place_of))
+                return f"{item[1]}{_FIRST_COPY + place * _MOST_COPIES + copy}"
+
+            with gzip.open(dump, "rt", encoding="utf-8") as lines:
+                for line in lines:
+                    line = line.rstrip(",\n")
+                    if copy and line.startswith('{"id":"Q'):
+                        names, *rest = line.partition('"claims"')
+                        line = names.replace('"value":"', f'"value":"copy{copy} ') + "".join(rest)
+                    if len(line) > 1 and (not copy or line.startswith('{"id":"Q')):
+                        file.write(f"{_ITEM.sub(other, line) if copy else line},\n")
+        file.write("]\n")
+
+
 SPEC = Spec(
     "pipeline",
     __doc__,
-    {"commands": pipeline, "turn": turn, "kb": kb},
-    (Amounts(3, 2), Amounts(None, 20), Amounts(None, 20)),
+    {"commands": pipeline, "turn": turn, "kb": kb, "large": large},
+    (Amounts(3, 2), Amounts(None, 20, (1, 10, 100)), Amounts(None, 20, (1, 10, 100))),
     rounds=(1, 3, 5),
 )
 
