@@ -15,7 +15,7 @@ from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
-from .selections import best_explained, extent_of, relates_rows, title_words
+from .selections import best_explained, extent_of, relates_rows, title_words, unexplained
 from .tables import Table
 
 COUNT = "count"
@@ -95,9 +95,13 @@ def _rows(question: Question, tables: Sequence[Table], nouns: _CountedNouns) -> 
     # "How many dogs are there?" of cells with "dog"
     named = [table for table in several if not nouns.things & (table.headers | table.title_keywords)]
     found += [pair for pair in best_explained(COUNT, question, named, words) if nouns.things & pair[1].used]
+    # "How often did a deploy cause it?": rows whose cause is a deploy, not the different causes
+    found.sort(key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
     for table, selected in found:
         rows, used = selected.rows, selected.used
         titles = table.title_keywords | properties.keywords(table.rows[0]["section"])
+        if _is_of_document(question, table):
+            titles |= title_words(table, question)  # of "incidents.csv" the rows are incidents
         things = nouns.things | (nouns.nouns & (table.headers | titles))
         if not used and not things & (table.headers | titles):
             continue
