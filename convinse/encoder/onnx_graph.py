@@ -238,9 +238,9 @@ class _Rewriting:
             self._weight(initializer, rounded)
         for node in traced.graph.node:
             self._rewrite(node)
-        graph = helper.make_graph(
-            self._nodes, "model", traced.graph.input, traced.graph.output, list(self._tensors.values())
-        )
+        read = {name for node in self._nodes for name in node.input}
+        tensors = [tensor for name, tensor in self._tensors.items() if name in read]  # not the vectors within products
+        graph = helper.make_graph(self._nodes, "model", traced.graph.input, traced.graph.output, tensors)
         opsets = [*traced.opset_import, helper.make_opsetid(_INTEGER_PRODUCT, 1)]
         self.model = helper.make_model(graph, opset_imports=opsets, ir_version=traced.ir_version)
 
