@@ -51,7 +51,10 @@ def add(commands: Commands) -> None:
         remedy = "start a server on each machine behind a proxy; pipeline --on ray stays"
         add_dropped(sub, "--on", remedy)
         add_dropped(sub, "--workers", remedy)
-        sub.add_argument("--no-upload", action="store_true", help="take no files into conversations")
+        sub.add_argument(
+            "--upload", action=argparse.BooleanOptionalAction,
+            help="take files into conversations, or take none (default: if this machine alone can ask)",
+        )  # fmt: skip
         add_dropped(sub, "--feedback", "train ha learns from conversations with gold answers")
         sub.add_argument(
             "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
@@ -186,7 +189,8 @@ def _service_options(options: argparse.Namespace, over_http: bool = True) -> Ser
             f"{_TOKEN_VARIABLE}, or --open to let anyone ask"
         )
     sources = parse_sources(options.sources or DEFAULT_SOURCES, "--sources")
-    takes_files, cache = not getattr(options, "no_upload", True) and is_own, users_cache()
+    uploads = getattr(options, "upload", False)  # mcp has none
+    takes_files, cache = is_own if uploads is None else uploads, users_cache()
     return ServiceOptions(
         sources=sources,
         most_conversations=options.conversations,

@@ -132,13 +132,18 @@ def _says(evidence: Evidence, item: str, answer: str, said: str, language: Langu
         expected.update(words.expansions.get(stem, ()))
     if not keywords:
         return True
+    # "Game of Thrones, A first pilot, directed by Tom McCarthy": behind the title of its page, a sentence or a row names the thing itself
+    title, text = evidence.get("retrieved_for_entity", {"label": ""})["label"], evidence["evidence_text"]
+    is_structured = "fact" in evidence or "attribute" in evidence or "citation" in evidence
+    passage = text.removeprefix(f"{title}, ")
+    if not is_structured and passage != text and words.keywords(item).isdisjoint(words.keywords(passage)):
+        return False
     if (labels := [*_labels(evidence)]) or "row" in evidence:
         is_subject = "fact" not in evidence or item.endswith(evidence["fact"][0]["label"])
         return is_subject and any(
             properties.asking(label, keywords) or (named := words.keywords(label.text)) and named <= expected
             for label in labels
         )
-    text = evidence["evidence_text"]
     start = text.find(answer)
     if start < 0:
         return False

@@ -3,48 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from ..support.errors import DataError, one_line
-from .asciidoc import read_asciidoc
-from .html import read_book, read_html
-from .latex import read_latex
-from .markdown import read_markdown
 from .model import ReadDocument
-from .office import read_slides, read_word
-from .old_sheets import read_old_sheets
-from .others import (
-    read_calendar,
-    read_ini,
-    read_mail,
-    read_mailbox,
-    read_notebook,
-    read_open_text,
-    read_outlook_mail,
-    read_settings,
-    read_subtitles,
-    read_toml,
-)
-from .pdf import read_pdf
-from .records import read_json, read_json_lines
-from .restructured import read_restructured
-from .rich_text import read_rich_text
-from .sheets import read_sheets
-from .source import SOURCE_READERS
-from .texts import read_separated, read_text
-from .xml import read_xml
+
+# a module and its function, and the ends of the names of its files
+_KINDS = """
+texts.read_text: .txt .text .log
+texts.read_separated: .csv .tsv .tab
+markdown.read_markdown: .md .markdown
+restructured.read_restructured: .rst
+asciidoc.read_asciidoc: .adoc .asciidoc .asc
+latex.read_latex: .tex
+html.read_html: .html .htm .xhtml
+html.read_book: .epub
+records.read_json: .json
+records.read_json_lines: .jsonl .ndjson
+others.read_settings: .yaml .yml
+others.read_ini: .ini .cfg
+others.read_toml: .toml
+xml.read_xml: .xml .rss .atom .svg
+pdf.read_pdf: .pdf
+office.read_word: .docx .docm .dotx .dotm
+office.read_slides: .pptx .pptm .potx .ppsx
+sheets.read_sheets: .xlsx .xlsm .xltx .xltm
+old_sheets.read_old_sheets: .xls .xlt
+others.read_open_text: .odt .ods .odp
+rich_text.read_rich_text: .rtf
+others.read_notebook: .ipynb
+others.read_mail: .eml
+others.read_mailbox: .mbox
+others.read_outlook_mail: .msg
+others.read_calendar: .ics
+others.read_subtitles: .srt .vtt
+source.read_python: .py .pyi
+source.read_javascript: .js .ts .jsx .tsx .php
+source.read_go: .go
+source.read_java: .java .c .h .cc .cpp .hpp .rs .kt .swift .cs .scala
+source.read_script: .sh .bash .rb .pl .jl .r
+source.read_sql: .sql
+source.read_lua: .lua
+"""
+
+
+def _reader(name: str) -> Callable[[bytes], ReadDocument]:
+    module, _, function = name.partition(".")
+
+    # loaded with the first file of its kind: most questions are about a folder that has not changed
+    def read(data: bytes) -> ReadDocument:
+        document: ReadDocument = getattr(import_module(f".{module}", __package__), function)(data)
+        return document
+
+    return read
+
 
 READERS: dict[str, Callable[[bytes], ReadDocument]] = {
-    ".txt": read_text, ".text": read_text, ".md": read_markdown, ".markdown": read_markdown, ".rst": read_restructured,
-    ".html": read_html, ".htm": read_html, ".xhtml": read_html, ".csv": read_separated, ".tsv": read_separated, ".tab": read_separated,
-    ".json": read_json, ".jsonl": read_json_lines, ".ndjson": read_json_lines, ".pdf": read_pdf, ".docx": read_word, ".xlsx": read_sheets,
-    ".pptx": read_slides, ".epub": read_book, ".yaml": read_settings, ".yml": read_settings, ".ini": read_ini, ".cfg": read_ini,
-    ".ipynb": read_notebook, ".eml": read_mail, ".mbox": read_mailbox, ".ics": read_calendar, ".srt": read_subtitles,
-    ".vtt": read_subtitles, ".odt": read_open_text, ".ods": read_open_text, ".odp": read_open_text, ".log": read_text, ".tex": read_latex,
-    ".docm": read_word, ".dotx": read_word, ".dotm": read_word, ".pptm": read_slides, ".potx": read_slides, ".ppsx": read_slides,
-    ".xlsm": read_sheets, ".xltx": read_sheets, ".xltm": read_sheets, ".xls": read_old_sheets, ".xlt": read_old_sheets,
-    ".toml": read_toml, ".xml": read_xml, ".rss": read_xml, ".atom": read_xml, ".svg": read_xml, ".msg": read_outlook_mail, ".rtf": read_rich_text,
-    ".adoc": read_asciidoc, ".asciidoc": read_asciidoc, ".asc": read_asciidoc, **SOURCE_READERS,
-}  # fmt: skip
+    ending: _reader(name)
+    for name, _, endings in (line.partition(": ") for line in _KINDS.split("\n") if line)
+    for ending in endings.split()
+}
 # files of text that projects and people name without an ending
 PLAIN = frozenset(
     "readme license licence copying notice authors contributors changelog changes history news install todo".split()
@@ -58,7 +76,7 @@ def reader_of(name: str) -> Callable[[bytes], ReadDocument] | None:
     stem, suffix = (last[:dot], last[dot:]) if 0 < dot < len(last) - 1 else (last, "")
     reader = READERS.get(suffix.lower())
     if reader is None and not name.startswith(".") and (suffix == "" or stem.lower() in PLAIN):
-        return read_text  # which refuses what is not text
+        return READERS[".txt"]  # which refuses what is not text
     return reader
 
 

@@ -24,14 +24,6 @@ _STRING = r'"(?:\\.|[^"\\\n])*"'
 _QUOTED = r"'(?:\\.|[^'\\\n])*'"
 _SLASHES = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 _HASH = r"(?:(?<=\s)|^)\#[^\n]*"
-_FAMILIES = {
-    ".js .ts .jsx .tsx .php": rf"({_SLASHES}|{_HASH})|{_STRING}|{_QUOTED}|`(?:\\.|[^`\\])*`",
-    ".go": rf"({_SLASHES})|{_STRING}|'(?:\\.[^']*|[^'\\])'|`[^`]*`",
-    ".java .c .h .cc .cpp .hpp .rs .kt .swift .cs .scala": rf"({_SLASHES})|{_STRING}|'(?:\\.[^'\n]*|[^'\\])'",
-    ".sh .bash .rb .pl .jl .r .py": rf"({_HASH}|^=begin\b.*?^=end\b|#=.*?=#)|\"\"\".*?\"\"\"|{_STRING}|{_QUOTED}",
-    ".sql": rf"(--[^\n]*|/\*.*?(?:\*/|\Z))|{_STRING}|'[^']*'",
-    ".lua": rf"(--\[\[.*?(?:\]\]|\Z)|--[^\n]*)|{_STRING}|{_QUOTED}",
-}  # fmt: skip
 _MARK = re.compile(r"^\s*(?:/\*+!?|//[/!]?|\*+(?!/)|--+(?:\[\[)?|#'|#+=?|=begin)?|\s*(?:\*+/|\]\]|=#|=end)\s*$")
 _NAMED = re.compile(
     r"\s*(?:[\w@]+(?:\([\w\s]*\))?\s+){0,6}?(?:class|interface|struct|enum|trait|impl|func|fn|fun|function|def|sub|module|namespace|object"
@@ -70,7 +62,7 @@ def read_python(data: bytes) -> ReadDocument:
         tokenize.TokenError,
     ):  # of an older Python, or damaged
         pass
-    return _READERS[".py"](data)
+    return read_script(data)
 
 
 _Piece = tuple[int, int, Block]  # a block, its line, and its place among those of the line
@@ -199,5 +191,9 @@ def _name(line: str) -> str:
     return match[1].rstrip(":") if match and match[1] not in _NO_NAMES else ""
 
 
-_READERS = {ending: reader_of_comments(pattern) for endings, pattern in _FAMILIES.items() for ending in endings.split()}
-SOURCE_READERS: dict[str, Callable[[bytes], ReadDocument]] = {**_READERS, ".py": read_python, ".pyi": read_python}
+read_javascript = reader_of_comments(rf"({_SLASHES}|{_HASH})|{_STRING}|{_QUOTED}|`(?:\\.|[^`\\])*`")
+read_go = reader_of_comments(rf"({_SLASHES})|{_STRING}|'(?:\\.[^']*|[^'\\])'|`[^`]*`")
+read_java = reader_of_comments(rf"({_SLASHES})|{_STRING}|'(?:\\.[^'\n]*|[^'\\])'")
+read_script = reader_of_comments(rf"({_HASH}|^=begin\b.*?^=end\b|#=.*?=#)|\"\"\".*?\"\"\"|{_STRING}|{_QUOTED}")
+read_sql = reader_of_comments(rf"(--[^\n]*|/\*.*?(?:\*/|\Z))|{_STRING}|'[^']*'")
+read_lua = reader_of_comments(rf"(--\[\[.*?(?:\]\]|\Z)|--[^\n]*)|{_STRING}|{_QUOTED}")

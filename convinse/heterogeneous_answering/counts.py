@@ -14,7 +14,7 @@ from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
-from .selections import best_explained, extent_of, relates_rows
+from .selections import best_explained, extent_of, relates_rows, title_words, unexplained
 from .tables import Table
 
 COUNT = "count"
@@ -77,13 +77,19 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     # else the amount is in a cell
     countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
+    # "How many repairs were made in 2024?": of a file "repairs", if there is one, not of whatever has rows of 2024
+    several = [table for table in several if things & title_words(table, question)] or several
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
     named = [table for table in several if not things & (table.headers | table.title_keywords)]
     found += [pair for pair in best_explained(COUNT, question, named, words) if things & pair[1].used]
+    # "How often did a deploy cause it?": rows whose cause is a deploy, not the different causes
+    found.sort(key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
     for table, selected in found:
         rows, used = selected.rows, selected.used
         titles = table.title_keywords | properties.keywords(table.rows[0]["section"])
+        if _is_of_document(question, table):
+            titles |= title_words(table, question)  # of "incidents.csv" the rows are incidents
         named_things = things | (nouns & (table.headers | titles))
         if not used and not named_things & (table.headers | titles):
             continue

@@ -9,9 +9,9 @@ from functools import lru_cache
 from ..language.language import Language
 from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence, is_code
-from ..records.evidence import normalize_source
+from ..records.evidence import Entity, normalize_source
 from ..records.literals import is_item, is_number
-from ..records.written_values import UNKNOWN, find_literals
+from ..records.written_values import UNKNOWN, find_literals, value_at
 from .admission import possible_candidates, set_agreements
 from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
 from .merging import MergedCandidates
@@ -48,7 +48,7 @@ def find_candidates(
         for role in () if place in silent else entity_roles(place, evidence, question.language):
             merged.candidate(role.entity).roles.append(role)
     for result in computed:
-        candidate = merged.candidate(result.entity)
+        candidate = merged.candidate(_value_in_full(result.entity))
         candidate.computed = candidate.computed or result
         candidate.best_places += result.places
     for answer in read:
@@ -64,6 +64,15 @@ def find_candidates(
     for candidate in possible:
         candidate.read /= total
     return possible
+
+
+def _value_in_full(entity: Entity) -> Entity:
+    """Return the date or the amount with its unit that the words of a cell are, as the reader does: "6 months"; else the entity."""
+    label = entity["label"]
+    if entity["id"] != label or not any(map(str.isalpha, label)):
+        return entity
+    value = value_at(label, 0, len(label))
+    return entity if value is None or value["label"] != label else value
 
 
 def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]:

@@ -285,10 +285,15 @@ def _is_yes(text: str, question: Question) -> bool | None:
 
 def unexplained(question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]) -> frozenset[str]:
     """Return the words of a question that are neither used nor those of the table's headers, title or pages."""
-    page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
     names_of = question.language.literals.names_of
-    titles = page.union(table.title_keywords, *table.titles.values())
-    return frozenset(word for word in words - used - titles if not names_of(word) & table.headers)
+    rest = words - used - title_words(table, question)
+    return frozenset(word for word in rest if not names_of(word) & table.headers)
+
+
+def title_words(table: Table, question: Question) -> frozenset[str]:
+    """Return the keywords of the caption and the pages of a table."""
+    page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
+    return page.union(table.title_keywords, *table.titles.values())
 
 
 def is_unexplained(

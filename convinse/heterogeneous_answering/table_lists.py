@@ -19,6 +19,7 @@ from .selections import (
     denied_words,
     extent_of,
     relates_rows,
+    title_words,
     unexplained,
 )
 from .tables import Column, Table, cell_answers, evidence_of_row, head_keywords
@@ -97,7 +98,7 @@ def _selections(question: Question, tables: Sequence[Table], words: frozenset[st
     several = [table for table in tables if len(table.rows) > 1]
     noun = head_keywords(question) & properties.keyword_set(operations.head(question.in_full).split()[:1])
     # of a table that is called so the noun selects no rows: "which servers" of the file "servers"
-    called = [table for table in several if noun and noun <= _names(table, question)]
+    called = [table for table in several if noun and noun <= table.headers | title_words(table, question)]
     found = best_explained("list", question, called, words - noun)
     return found + best_explained("list", question, [table for table in several if table not in called], words)
 
@@ -166,7 +167,7 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if types.expected_type(question.in_full).kind == "date" and table.dated:  # "When is paper collected?"
         return table.dated_by(words)[0]
-    is_their_name = bool(nouns & _names(table, question))
+    is_their_name = bool(nouns & (table.headers | title_words(table, question)))
     if kind in ("date", "number") and not is_their_name:
         return None
     if kind == "person":
@@ -184,13 +185,6 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
     is_person = kind == "person" and is_of_people and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
-
-
-def _names(table: Table, question: Question) -> frozenset[str]:
-    """Return the keywords of the headers, the caption and the pages of a table."""
-    label = question.items.label(table.rows[0]["page"]) or ""
-    page = question.language.properties.keywords(label)
-    return page.union(table.headers, table.title_keywords, *table.titles.values())
 
 
 def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:

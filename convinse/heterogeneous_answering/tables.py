@@ -19,7 +19,7 @@ from ..language.text import fold
 from ..records.evidence import Cell, Entity, Evidence, Row
 from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, day_of, period_of_cells
-from ..records.ranked_rows import ColumnOrder, column_order
+from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
 from ..records.units import CURRENCY
 from ..records.written_values import UNKNOWN, day_in, find_literals
 from .question import Question
@@ -59,6 +59,11 @@ class Column:
     def order(self) -> ColumnOrder | None:
         """The order of its cells; None if their values have no order."""
         return column_order(self.cells)
+
+    @cached_property
+    def dates(self) -> list[str | None]:
+        """The texts of its cells, dates with slashes in one order."""
+        return dates_in_one_order(self.cells)
 
     @property
     def is_counter(self) -> bool:
@@ -267,7 +272,7 @@ class Table:
         """Return the places of the rows whose period, by the columns of dates that a question's keywords name, fits its time."""
         dated = self.dated_by(words)
         periods = [
-            period_of_cells(cell["text"] for column in dated if (cell := column.cells[row]) is not None)
+            period_of_cells(text for column in dated if (text := column.dates[row]) is not None)
             for row in range(len(self.rows))
         ]
         return [row for row, period in enumerate(periods) if period is not None and time.admits(period)]

@@ -71,6 +71,8 @@ class TimeWords:
             return AskedTime(ALL_TIME._replace(last=first.period.first - 1))
         if word in self.after:
             return AskedTime(ALL_TIME._replace(first=first.period.last + 1))
+        if word in self.since and self.present.union(self.past).intersection(lead[-2:-1]):
+            return AskedTime(first.period, Boundary.ANY)  # "the invoices that are from 2024"
         if word in self.since or word in self.until:
             return AskedTime(first.period, Boundary.SINCE if word in self.since else Boundary.UNTIL)
         return AskedTime(first.period, self.boundary(question)) if word in self.during or not lead else None

@@ -35,6 +35,8 @@ _DATE, _TIME = "date", "time"
 _HOUR, _MINUTE = 3600, 60
 _YEARS = range(1000, 2101)  # numbers that may be years
 _YEAR_DIGITS = 4
+_MONTHS = 12
+_SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
 _MAX_UNIT_WORDS = 3
 _ROW_ENDS, _DATE_ENDS, _VALUE_ENDS = ("first", "last"), ("earliest", "latest"), ("lowest", "highest")  # ranks
 
@@ -229,9 +231,10 @@ def _ranks(cells: Sequence[Cell | None]) -> list[str]:
 def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     """Return the order of the cells of a column; None for a column without an order (see `with_ranks`).
 
-    The decimal sign is that of the whole column; 900 m are less than 1.2 km, and $900K less than $2.05M.
+    The decimal sign is that of the whole column, and so is the order of days and months: 03/02/2024 above 19/02/2024 is in
+    February. 900 m are less than 1.2 km, and $900K less than $2.05M.
     """
-    texts = [None if cell is None else cell["text"] for cell in cells]
+    texts = dates_in_one_order(cells)
     has_commas = _has_decimal_commas(list(filter(None, texts)))
     if has_commas:
         texts = [None if text is None else text.translate(_POINTS) for text in texts]
@@ -271,6 +274,19 @@ def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> s
     text, _, found = cells[0]
     written = f"{amount / scales.pop():,.{decimals}f}"
     return f"{text[: found.start()]}{written}{text[found.end() :]}".strip().translate(signs)
+
+
+def dates_in_one_order(cells: Sequence[Cell | None]) -> list[str | None]:
+    """Return the texts of a column; dates with slashes have the year first, if one of them shows which number is the month."""
+    texts = [None if cell is None else cell["text"] for cell in cells]
+    dates = [_SLASHED.fullmatch(text) if text else None for text in texts]
+    first, second = (max((int(date[place]) for date in dates if date), default=0) for place in (1, 2))
+    if any(text for text, date in zip(texts, dates, strict=True) if not date) or (first > _MONTHS) is (
+        second > _MONTHS
+    ):
+        return texts
+    month, day = (2, 1) if first > _MONTHS else (1, 2)
+    return [date and f"{date[3]}-{date[month]:>02}-{date[day]:>02}" for date in dates]
 
 
 def _has_decimal_commas(texts: Iterable[str]) -> bool:

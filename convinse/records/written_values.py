@@ -62,6 +62,7 @@ _PIECE = re.compile(
     | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
     | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
+    | (?P<dotted>(?P<d5>[0-3]?[0-9])\.(?P<m5>[01]?[0-9])\.(?P<y9>{_YEAR}))
     | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}[ -](?:century|millennium)(?:{_AFTER})?)(?!\w)
     | (?P<partial>(?-i:{_DAY}\s(?:of\s)?(?:{"|".join(MONTHS)})|(?:{"|".join(MONTHS)})\s{_DAY})(?![\w,]))
     | (?P<year>(?P<y7>{_YEAR})\s?[–—/-]\s?(?P<y8>{_YEAR}|[0-9][0-9])(?P<e8>{_AFTER})?|{_year(6)}(?!\s?(?:{MONEY_WORDS})(?!\w)))
@@ -207,7 +208,7 @@ def _values(text: str) -> list[WrittenValue]:
 
 
 _LONGEST_TURN = 50  # years of a range over the end of a century; "2025-11" is a month
-_DATES = ("dmy", "mdy", "iso", "my", "slashed", "coarse", "partial", "year")
+_DATES = ("dmy", "mdy", "iso", "my", "slashed", "dotted", "coarse", "partial", "year")
 
 
 def _date(match: re.Match[str]) -> WrittenValue | None:
@@ -242,6 +243,8 @@ def _date(match: re.Match[str]) -> WrittenValue | None:
         if a > 12 or b > 12 or a == b:
             return _dated(start, _day_at(start, end, year, min(a, b) if a != b else a, max(a, b)))
         return WrittenValue(start, end, "date")
+    if kind == "dotted":  # the day is first wherever dates have points
+        return _dated(start, _day_at(start, end, int(match["y9"]), int(match["m5"]), int(match["d5"])))
     if kind == "iso":
         return _dated(start, _day_at(start, end, int(match["y3"]), int(match["m3"]), int(match["d3"])))
     number = {"dmy": 1, "mdy": 2, "my": 4}[kind or ""]

@@ -43,7 +43,7 @@ class ServiceOptions:
         turn_seconds: for a turn, its time in the queue counted.
         most_waiting: turns in the queue.
         over: the absolute paths of the served files, so that pages of PDF files can be drawn.
-        uploads: whether conversations take files; only of a server that listens on loopback, and is behind no proxy.
+        uploads: whether conversations take files.
         files_folder: where these files are kept until they are removed; None: until the server ends.
     """
 

@@ -39,7 +39,7 @@ MOST_BYTES = 30_000_000  # of the files of a conversation
 LONGEST_NAME = 200  # bytes; file systems take 255
 _BATCH_SIZE = 64  # texts that are embedded at once; between batches, turns of other conversations are answered
 _CONTROLS = frozenset(("Cc", "Cs", "Zl", "Zp"))
-_UPLOADS_OFF = "uploads are off: the server was started with --no-upload, or is not for this machine alone (--host, --allow-host, --on)"
+_UPLOADS_OFF = "uploads are off; a server that others can reach takes files if it is started with --upload"
 
 
 class FileState(BaseModel):

@@ -54,10 +54,13 @@ class StoredVectors(NamedTuple):
     def of_texts(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of texts, [n, dimension] float32 (zeros for an unknown text), and a mask of the known ones, bool [n]."""
         keys = np.array([text_key(text) for text in texts], np.int64)
-        is_stored = np.isin(keys, self.keys)
         vectors = np.zeros((len(texts), self.levels.shape[1]), np.float32)
-        places = self.by_key[np.searchsorted(self.keys, keys[is_stored], sorter=self.by_key)]
-        vectors[is_stored] = self.levels[places] * self.scales[places, None]
+        if not len(self.keys):
+            return vectors, np.zeros(len(texts), bool)
+        # not `np.isin`, which sorts all keys for each question
+        places = self.by_key.take(np.searchsorted(self.keys, keys, sorter=self.by_key), mode="clip")
+        is_stored = self.keys[places] == keys
+        vectors[is_stored] = (self.levels[places] * self.scales[places, None])[is_stored]
         return vectors, is_stored
 
 

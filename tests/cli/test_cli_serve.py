@@ -69,10 +69,11 @@ def test_the_demo_is_the_service_with_its_page_opened(started, command, monkeypa
     assert started[1] == (options, "127.0.0.1", 0)
 
 
-def test_files_are_taken_of_this_machine_alone(started, command):
-    for words in ([], ["--no-upload"], ["--allow-host", "c.org"], ["--host", "0.0.0.0", "--open"], ["--host", "::1"]):
+def test_files_are_taken_from_this_machine_alone_unless_others_may_give_some(started, command):
+    proxy = ["--allow-host", "c.org"]
+    for words in ([], ["--no-upload"], proxy, ["--host", "0.0.0.0", "--open"], ["--host", "::1"], [*proxy, "--upload"]):
         command("serve", "demo", *LEXICAL, *words)
-    assert [options.uploads for options, *_ in started] == [True, False, False, False, True]
+    assert [options.uploads for options, *_ in started] == [True, False, False, False, True, True]
 
 
 @pytest.mark.parametrize("words", [["api"], ["mcp", "--http", "0"]])

@@ -42,6 +42,16 @@ def test_the_sentence_of_an_answer(case):
     assert sentence_of(turn, english(), PROPERTIES) == case["sentence"]
 
 
+def test_a_sentence_of_a_page_names_its_thing_itself():
+    for text, sentence in (
+        ("A first pilot, directed by {}", None),
+        ("Titanic was directed by {}", "Ida directed Titanic [1]."),
+    ):
+        turn = turn_of("Who directed Titanic?", ["Ida"], text=f"Titanic, {text}")
+        turn["top_evidences"][0]["retrieved_for_entity"] = {"id": "Q Titanic", "label": "Titanic"}
+        assert sentence_of(turn, english(), PROPERTIES) == sentence
+
+
 def test_sentences_without_an_answer():
     turn = turn_of("who?", ["Kate"], abstained={"reason": "the evidences do not say"})
     assert sentence_of(turn, english(), PROPERTIES) == "I do not know: the evidences do not say."

@@ -85,6 +85,19 @@ def test_readings_and_computed_results_add_to_a_candidate():
     assert (merged.read, merged.computed, merged.places, merged.reasons) == (1.0, computed, (0,), ("role", "reader"))
 
 
+@pytest.mark.parametrize(
+    ("words", "entity"),
+    [("6 months", "6"), ("13 February 2026", "2026-02-13T00:00:00Z"), ("1984", "1984"), ("B-7", "B-7")],
+)
+def test_a_cell_that_is_a_value_in_full_is_the_value_that_is_read(words, entity):
+    computed = Computed({"id": words, "label": words}, "cell", (0,))
+    stands = evidence(f"Acker, Notice, {words}", "info")
+    question = question_of(
+        "What is the notice of Acker?", stands, knowledge=KNOWLEDGE, representation=representation_of()
+    )
+    assert [found.entity["id"] for found in find_candidates(question, [], [computed]) if found.computed] == [entity]
+
+
 def test_a_reading_counts_for_the_office_holder_at_that_time():
     text = "Harbour Trust, Chairperson, Ida Roth (1980–1986), Per Lund (1986–2001)"
     held = evidence(text, "info", *((name, item_id(name)) for name in ("Ida Roth", "Per Lund")))

@@ -189,7 +189,7 @@ def test_without_uploads_nothing_is_taken_and_the_page_is_told(pipeline, server)
     assert exchange(server, "GET", "/v1/examples")["uploads"]["most_bytes"] == 10_000_000
     with served(create_app(pipeline)) as port:
         path = begun(port)
-        assert "--no-upload" in put(port, path, status=403)["error"] and names(port, path) == []
+        assert "--upload" in put(port, path, status=403)["error"] and names(port, path) == []
         assert exchange(port, "GET", "/v1/examples")["uploads"] is None
 
 

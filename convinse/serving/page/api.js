@@ -83,15 +83,16 @@ async function json(path, options) {
   }
 }
 
+// below the address of the page, which behind a proxy may be a folder
 const fileOf = (id, name) => `${conversation(id)}/files/${encodeURIComponent(name)}`;
-const conversation = (id) => `/v1/conversations/${encodeURIComponent(id)}`;
+const conversation = (id) => `v1/conversations/${encodeURIComponent(id)}`;
 
-export const examples = () => json("/v1/examples");
-export const begin = (value) => json("/v1/conversations", { method: "POST", value });
+export const examples = () => json("v1/examples");
+export const begin = (value) => json("v1/conversations", { method: "POST", value });
 export const look = (id) => json(conversation(id));
 export const remove = (id) => answered(conversation(id), { method: "DELETE" });
 export const back = (id) => json(`${conversation(id)}/turns/last`, { method: "DELETE" });
-export const table = (page, number) => json(`/v1/tables/${encodeURIComponent(page)}/${number}`);
+export const table = (page, number) => json(`v1/tables/${encodeURIComponent(page)}/${number}`);
 
 export const files = (id) => json(`${conversation(id)}/files`);
 export const putFile = (id, file, name) => json(fileOf(id, name), { method: "PUT", file });
