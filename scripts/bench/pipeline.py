@@ -120,8 +120,8 @@ def _answered(pipeline: Pipeline, conversations: Sequence[Any]) -> int:
     """Ask conversations in sessions; return the number of their turns."""
     for conversation in conversations:
         session = pipeline.session()
-        for asked in conversation["questions"]:
-            session.ask(asked["question"])
+        for entry in conversation["questions"]:
+            session.ask(entry["question"])
     return sum(len(conversation["questions"]) for conversation in conversations)
 
 
@@ -164,10 +164,10 @@ def large(bench: Bench) -> Figures:
             items, facts = kb.manifest.items, kb.manifest.facts
         with Pipeline(load_config("config.yml", kb_path=str(index), ers_use_cache=False)) as pipeline:
             pipeline.session("kb").ask(questions[0])
-            asked = [timed(partial(pipeline.session("kb").ask, question))[0] for question in questions[1:]]
+            seconds = [timed(partial(pipeline.session("kb").ask, question))[0] for question in questions[1:]]
         rows[f"{copies}"] = {
             "items": items, "facts": facts, "build": usage.seconds, "peak": usage.peak / 1e6, "disk": disk(index) / 1e6,
-            "opened": opened, "turn": 1000 * statistics.median(asked),
+            "opened": opened, "turn": 1000 * statistics.median(seconds),
         }  # fmt: skip
         shutil.rmtree(index)
     columns = {

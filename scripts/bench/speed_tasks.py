@@ -38,10 +38,10 @@ def turn(inputs: dict[str, Any]) -> Callable[[], object]:
 
 if __name__ == "__main__":
     task = {"rerank": rerank, "read": read, "turn": turn}[sys.argv[1]]
-    given = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
-    call = task(given["warm"])  # other texts: those that are measured are to be new
+    inputs = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8"))
+    call = task(inputs["warm"])  # other texts: those that are measured are to be new
     call()
-    measured = task(given)
+    measured = task(inputs)
     start = time.perf_counter()
     measured()
     print(time.perf_counter() - start)
