@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from bench import measures, spans
+from bench import measures, processors, spans
 from convinse.support.errors import DataError
 from documentation import marked_blocks
 from places import ROOT
@@ -132,6 +133,33 @@ def bench(*words):
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 
+LARGEST = """
+import numpy as np, onnxruntime
+from onnx import TensorProto, helper
+tensor = helper.make_tensor_value_info
+node = helper.make_node("MatMulInteger", ["levels", "weights"], ["sums"])
+inputs, output = [tensor("levels", TensorProto.UINT8, [1, 64])], [tensor("sums", TensorProto.INT32, [1, 1])]
+weights = helper.make_tensor("weights", TensorProto.INT8, [64, 1], [127] * 64)
+graph = helper.make_graph([node], "largest", inputs, output, [weights])
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+print(session.run(None, {"levels": np.full((1, 64), 255, np.uint8)})[0].item() == 255 * 127 * 64)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("cc") or not shutil.which("objdump"), reason="no C compiler")
+@pytest.mark.skipif("VNNI" not in processors.instructions(), reason="this processor has no VNNI")
+def test_a_processor_without_vnni_is_measured_on_one_with_it(tmp_path):
+    """Its products overflow where those of VNNI do not."""
+    pytest.importorskip("onnx")
+    for settings, is_exact in (({}, "True\n"), (processors.as_avx2(tmp_path), "False\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", LARGEST], capture_output=True, text=True, env={**os.environ, **settings}
+        )
+        assert done.stdout == is_exact, done.stderr
+
+
 @pytest.mark.slow
 def test_a_quick_run_writes_figures_and_tables_and_keeps_other_parts(tmp_path):
     output = tmp_path / "serve.json"
@@ -159,4 +187,4 @@ def test_spans_of_a_file_are_measured_beside_the_baseline(tmp_path, shown_spans)
 
 def test_an_unknown_part_gives_one_line(tmp_path):
     done = bench("pipeline", "--parts", "copies", "--output", str(tmp_path / "figures.json"))
-    assert done.returncode != 0 and "unknown part 'copies'; valid: commands, kb" in done.stderr
+    assert done.returncode != 0 and "unknown part 'copies'; valid: commands, turn, kb, large" in done.stderr
