@@ -9,42 +9,42 @@ from ..support.errors import DataError, one_line
 from .model import ReadDocument
 
 # a module and its function, and the ends of the names of its files
-_KINDS = """
-texts.read_text: .txt .text .log
-texts.read_separated: .csv .tsv .tab
-markdown.read_markdown: .md .markdown
-restructured.read_restructured: .rst
-asciidoc.read_asciidoc: .adoc .asciidoc .asc
-latex.read_latex: .tex
-html.read_html: .html .htm .xhtml
-html.read_book: .epub
-records.read_json: .json
-records.read_json_lines: .jsonl .ndjson
-others.read_settings: .yaml .yml
-others.read_ini: .ini .cfg
-others.read_toml: .toml
-xml.read_xml: .xml .rss .atom .svg
-pdf.read_pdf: .pdf
-office.read_word: .docx .docm .dotx .dotm
-office.read_slides: .pptx .pptm .potx .ppsx
-sheets.read_sheets: .xlsx .xlsm .xltx .xltm
-old_sheets.read_old_sheets: .xls .xlt
-others.read_open_text: .odt .ods .odp
-rich_text.read_rich_text: .rtf
-others.read_notebook: .ipynb
-others.read_mail: .eml
-others.read_mailbox: .mbox
-others.read_outlook_mail: .msg
-others.read_calendar: .ics
-others.read_subtitles: .srt .vtt
-source.read_python: .py .pyi
-source.read_javascript: .js .ts .jsx .tsx .php
-source.read_go: .go
-source.read_java: .java .c .h .cc .cpp .hpp .rs .kt .swift .cs .scala
-source.read_script: .sh .bash .rb .pl .jl .r
-source.read_sql: .sql
-source.read_lua: .lua
-"""
+_KINDS = {
+    "texts.read_text": ".txt .text .log",
+    "texts.read_separated": ".csv .tsv .tab",
+    "markdown.read_markdown": ".md .markdown",
+    "restructured.read_restructured": ".rst",
+    "asciidoc.read_asciidoc": ".adoc .asciidoc .asc",
+    "latex.read_latex": ".tex",
+    "html.read_html": ".html .htm .xhtml",
+    "html.read_book": ".epub",
+    "records.read_json": ".json",
+    "records.read_json_lines": ".jsonl .ndjson",
+    "others.read_settings": ".yaml .yml",
+    "others.read_ini": ".ini .cfg",
+    "others.read_toml": ".toml",
+    "xml.read_xml": ".xml .rss .atom .svg",
+    "pdf.read_pdf": ".pdf",
+    "office.read_word": ".docx .docm .dotx .dotm",
+    "office.read_slides": ".pptx .pptm .potx .ppsx",
+    "sheets.read_sheets": ".xlsx .xlsm .xltx .xltm",
+    "old_sheets.read_old_sheets": ".xls .xlt",
+    "others.read_open_text": ".odt .ods .odp",
+    "rich_text.read_rich_text": ".rtf",
+    "others.read_notebook": ".ipynb",
+    "others.read_mail": ".eml",
+    "others.read_mailbox": ".mbox",
+    "others.read_outlook_mail": ".msg",
+    "others.read_calendar": ".ics",
+    "others.read_subtitles": ".srt .vtt",
+    "source.read_python": ".py .pyi",
+    "source.read_javascript": ".js .ts .jsx .tsx .php",
+    "source.read_go": ".go",
+    "source.read_java": ".java .c .h .cc .cpp .hpp .rs .kt .swift .cs .scala",
+    "source.read_script": ".sh .bash .rb .pl .jl .r",
+    "source.read_sql": ".sql",
+    "source.read_lua": ".lua",
+}
 
 
 def _reader(name: str) -> Callable[[bytes], ReadDocument]:
@@ -59,9 +59,7 @@ def _reader(name: str) -> Callable[[bytes], ReadDocument]:
 
 
 READERS: dict[str, Callable[[bytes], ReadDocument]] = {
-    ending: _reader(name)
-    for name, _, endings in (line.partition(": ") for line in _KINDS.split("\n") if line)
-    for ending in endings.split()
+    ending: _reader(name) for name, endings in _KINDS.items() for ending in endings.split()
 }
 # files of text that projects and people name without an ending
 PLAIN = frozenset(

@@ -40,7 +40,7 @@ class NamesInEvidences:
                 self._places.setdefault(entity_id, []).append(place)
 
     def named(self, text: str) -> AnswerCandidate | None:
-        """Return the entity that a text names, and the places of the evidences that contain it; None if there are none.
+        """Return the entity that a text names, and the places of the evidences that contain it; None if no evidence does.
 
         The score is the likeness of text and name, from 0 to 1 (normalised Levenshtein similarity).
 

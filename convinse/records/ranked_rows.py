@@ -280,12 +280,12 @@ def dates_in_one_order(cells: Sequence[Cell | None]) -> list[str | None]:
     """Return the texts of a column; dates with slashes have the year first, if one of them shows which number is the month."""
     texts = [None if cell is None else cell["text"] for cell in cells]
     dates = [_SLASHED.fullmatch(text) if text else None for text in texts]
-    first, second = (max((int(date[place]) for date in dates if date), default=0) for place in (1, 2))
-    if any(text for text, date in zip(texts, dates, strict=True) if not date) or (first > _MONTHS) is (
-        second > _MONTHS
-    ):
+    if any(text and not date for text, date in zip(texts, dates, strict=True)):
         return texts
-    month, day = (2, 1) if first > _MONTHS else (1, 2)
+    is_day_first, is_month_first = (any(date and int(date[place]) > _MONTHS for date in dates) for place in (1, 2))
+    if is_day_first == is_month_first:  # neither is shown, or both are
+        return texts
+    day, month = (1, 2) if is_day_first else (2, 1)
     return [date and f"{date[3]}-{date[month]:>02}-{date[day]:>02}" for date in dates]
 
 

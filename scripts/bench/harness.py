@@ -28,7 +28,7 @@ from convinse.support.files import replacing
 from recipes.sources import needed, shared_data
 
 from .machine import PACKAGES, commit, machine
-from .processors import as_avx2
+from .processors import as_avx2, has_avx2_alone
 from .timing import timed
 
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
@@ -148,7 +148,7 @@ def _read_options(spec: Spec) -> argparse.Namespace:
 def run(spec: Spec) -> None:
     """Measure the parts of a bench, print, and write; ends the program with one line if that cannot be."""
     options = _read_options(spec)
-    if options.processor and "LD_PRELOAD" not in os.environ:
+    if options.processor and not has_avx2_alone():
         sys.exit(_with_avx2(spec))
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
@@ -187,9 +187,7 @@ def _with_avx2(spec: Spec) -> int:
             settings = as_avx2(Path(folder))
         except ConvinseError as error:
             raise SystemExit(f"bench {spec.name}: {error}") from None
-        path = os.pathsep.join(filter(None, [settings["PYTHONPATH"], os.environ.get("PYTHONPATH")]))
-        environment = {**os.environ, **settings, "PYTHONPATH": path}
-        return subprocess.run([sys.executable, *sys.orig_argv[1:]], env=environment).returncode
+        return subprocess.run([sys.executable, *sys.orig_argv[1:]], env={**os.environ, **settings}).returncode
 
 
 def note(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from recipes.sources import BASE_INSTALL, BASE_PACKAGE
 
-from .processors import AVX2, instructions
+from .processors import instructions
 
 # peers, and what else benches need besides the project's own: to import -> to install
 PACKAGES = {
@@ -47,7 +47,7 @@ def machine() -> dict[str, Any]:
     with suppress(OSError):
         lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
         conditions["processor"] = {key.strip(): value.strip() for key, _, value in lines}.get("model name", "")
-    conditions["instructions"] = AVX2 if "LD_PRELOAD" in os.environ else instructions()
+    conditions["instructions"] = instructions()
     for name in ("onnxruntime", *MODELS, *PACKAGES):
         with suppress(metadata.PackageNotFoundError):
             conditions[name] = metadata.version(name)

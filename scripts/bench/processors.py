@@ -6,6 +6,7 @@ without AVX-512, VNNI and AMX. Its kernels are then those of AVX2, at their real
 """
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from convinse.support.errors import ConvinseError
 
-AVX2 = "AVX2, without AVX-512 and VNNI"
+_AVX2 = "CONVINSE_BENCH_AVX2"  # set in a process that computes with AVX2 alone
 _CPUID, _ILLEGAL = b"\x0f\xa2", b"\x0f\x0b"  # of the same length
 _ANSWERS = r"""
 #define _GNU_SOURCE
@@ -54,8 +55,15 @@ _SETTINGS = {
 }  # fmt: skip
 
 
+def has_avx2_alone() -> bool:
+    """Whether this process was started with the settings of `as_avx2`."""
+    return _AVX2 in os.environ
+
+
 def instructions() -> str:
-    """The instructions of this processor that decide how fast models are computed, as its figures name them."""
+    """The instructions that decide how fast models are computed, as figures name them: of this processor, but for `as_avx2`."""
+    if has_avx2_alone():
+        return "AVX2, without AVX-512 and VNNI"
     try:
         flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
     except OSError:
@@ -68,10 +76,11 @@ def as_avx2(folder: Path) -> Mapping[str, str]:
     """Write what makes ONNX Runtime compute with AVX2 alone to a folder; return the settings of a process that does.
 
     Raises:
-        ConvinseError: there is no x86-64 Linux, no C compiler or no ONNX Runtime.
+        ConvinseError: this is no Linux on x86-64 with AVX2, or ONNX Runtime, a C compiler or objdump is missing.
     """
     spec = importlib.util.find_spec("onnxruntime")
-    if "AVX2" not in instructions() or spec is None or spec.origin is None or not shutil.which("cc"):
+    has_tools = all(map(shutil.which, ("cc", "objdump")))
+    if "AVX2" not in instructions() or spec is None or spec.origin is None or not has_tools:
         raise ConvinseError("--processor avx2 needs Linux on x86-64 with AVX2, ONNX Runtime, cc and objdump")
     package, shim = folder / "onnxruntime", folder / "answers.so"
     shutil.copytree(Path(spec.origin).parent, package)
@@ -85,7 +94,9 @@ def as_avx2(folder: Path) -> Mapping[str, str]:
     source = shim.with_suffix(".c")
     source.write_text(_ANSWERS, encoding="utf-8")
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(shim), str(source)], check=True)
-    return {**_SETTINGS, "LD_PRELOAD": str(shim), "PYTHONPATH": str(folder)}
+    before = {"LD_PRELOAD": shim, "PYTHONPATH": folder}  # of what is set already
+    paths = {name: os.pathsep.join(filter(None, [str(path), os.environ.get(name)])) for name, path in before.items()}
+    return {**_SETTINGS, **paths, _AVX2: "1"}
 
 
 def _places(library: Path) -> list[int]:

@@ -8,11 +8,9 @@ second round. The table has the ratio of the seconds (below 1: faster than befor
 
 import json
 import math
-import os
 import shutil
 import statistics
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,11 +20,10 @@ from recipes.sources import wikidata_27k
 from recipes.synthetic_passages import write
 
 from .harness import Bench, Figures, Spec, note, run
-from .timing import Spread, interleaved, timed
+from .timing import Spread, command, in_turn, python
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TASKS = Path(__file__).with_name("speed_tasks.py")
-_NOW, _BEFORE = "now", "before"
 _QUESTIONS = (
     "Who directed Titanic?",
     "And how long is it?",
@@ -38,7 +35,7 @@ _QUESTIONS = (
 
 def prepare(bench: Bench) -> Path:
     """The folder of the other commit's files."""
-    folder = bench.work / _BEFORE
+    folder = bench.work / "before"
     folder.mkdir()
     archive = subprocess.run(["git", "-C", str(_ROOT), "archive", bench.options.against], capture_output=True)
     if archive.returncode:
@@ -66,13 +63,12 @@ def speed_part(bench: Bench) -> Figures:
     rows = {}
     for name, task in tasks.items():
         note(f"{name} ...")
-        seconds: dict[str, list[float]] = {_NOW: [], _BEFORE: []}
-        systems = {_NOW: partial(task, _ROOT), _BEFORE: partial(task, bench.state)}
-        for _ in range(bench.rounds):
-            for version, spent in interleaved(systems, 1)[1].items():
-                seconds[version].append(spent)
-            systems = dict(reversed(systems.items()))
-        rows[name] = _compared(seconds[_NOW], seconds[_BEFORE])
+        seconds: dict[Path, list[float]] = {_ROOT: [], bench.state: []}
+        for version, _, _, spent in in_turn(
+            {root: partial(_spent, task, root) for root in seconds}, range(bench.rounds)
+        ):
+            seconds[version].append(spent)
+        rows[name] = _compared(*seconds.values())
     columns = {
         "seconds now": ("now", "{:.2f}"), "seconds before": ("before", "{:.2f}"), "ratio": ("ratio", "{:.2f}"), "95 %": ("interval", "{}"),
     }  # fmt: skip
@@ -81,52 +77,41 @@ def speed_part(bench: Bench) -> Figures:
 
 
 def _compared(now: list[float], before: list[float]) -> Figures:
-    """The median ratio of the rounds, and an interval of the mean of their logarithms, normally distributed."""
+    """The median ratio of the rounds, and an interval of the mean of their logarithms, normally distributed; none of one round."""
     ratios = [math.log(one / other) for one, other in zip(now, before, strict=True)]
-    error = 1.96 * statistics.stdev(ratios) / math.sqrt(len(ratios)) if len(ratios) > 1 else math.inf
-    middle = statistics.fmean(ratios)
-    low, high = math.exp(middle - error), math.exp(middle + error)
-    return {
-        "now": Spread.of(now), "before": Spread.of(before), "ratio": math.exp(statistics.median(ratios)), "interval": f"{low:.2f}-{high:.2f}",
-    }  # fmt: skip
-
-
-def _task(bench: Bench, name: str, version: Path) -> float:
-    return float(_run(bench, [str(_TASKS), name, str(bench.work / "inputs.json")], version))
-
-
-def _command(bench: Bench, arguments: list[str], version: Path, before: list[str] | None = None) -> float:
-    for made in ("built", "run.trec") if before is None else ("index", "run.trec"):
-        path = bench.work / made
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    if before is not None:
-        _run(bench, ["-m", "convinse", *before, "--quiet"], version)
-    return timed(partial(_run, bench, ["-m", "convinse", *arguments, "--quiet"], version))[0]
-
-
-def _run(bench: Bench, arguments: list[str], version: Path) -> str:
-    path = os.pathsep.join(filter(None, [str(version), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=bench.work,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-        raise ConvinseError(f"{version.name}: {' '.join(arguments)[:80]}: {lines[-1]}")
-    return done.stdout
-
-
-_OPTIONS = {
-    "--against": {
-        "default": "HEAD",
-        "metavar": "COMMIT",
-        "help": "the other version (default: HEAD, for changes not committed)",
+    figures: Figures = {
+        "now": Spread.of(now),
+        "before": Spread.of(before),
+        "ratio": math.exp(statistics.median(ratios)),
     }
-}
-# questions, and texts that are ranked and read
+    if len(ratios) > 1:
+        error = 1.96 * statistics.stdev(ratios) / math.sqrt(len(ratios))
+        low, high = (math.exp(statistics.fmean(ratios) + side * error) for side in (-1, 1))
+        figures["interval"] = f"{low:.2f}-{high:.2f}"
+    return figures
+
+
+def _spent(task: Callable[[Path], float], root: Path, _: int) -> float:
+    return task(root)
+
+
+def _task(bench: Bench, name: str, root: Path) -> float:
+    return float(python([str(_TASKS), name, str(bench.work / "inputs.json")], bench.work, root).result)
+
+
+def _command(bench: Bench, arguments: list[str], root: Path, before: list[str] | None = None) -> float:
+    """The seconds of a command, behind another one that makes what it needs; both find nothing that was made before."""
+    for folder in ("built", "index"):
+        shutil.rmtree(bench.work / folder, ignore_errors=True)
+    (bench.work / "run.trec").unlink(missing_ok=True)
+    if before is not None:
+        command([*before, "--quiet"], bench.work, root)
+    return command([*arguments, "--quiet"], bench.work, root).seconds
+
+
+_HELP = "the other version (default: HEAD, for changes that are not committed)"
+_OPTIONS = {"--against": {"default": "HEAD", "metavar": "COMMIT", "help": _HELP}}
+# texts that are ranked and read, and questions to a twentieth of as many passages
 SPEC = Spec("speed", __doc__, {"speed": speed_part}, (20, 400, 1000), (1, 7, 15), _OPTIONS, prepare)
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def apart(function: Callable[..., Any], *arguments: Any) -> Usage:
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
-    usage = _process(["-c", _CHILD, call])
+    usage = python(["-c", _CHILD, call])
     seconds, result = json.loads(usage.result.splitlines()[-1])
     return Usage(seconds, usage.peak, result)
 
@@ -104,14 +104,17 @@ def child() -> None:
     print(f"\n{json.dumps([seconds, result])}")
 
 
-def command(arguments: Sequence[str], folder: Path) -> Usage:
+def command(arguments: Sequence[str], folder: Path, root: Path | None = None) -> Usage:
     """Run a command of the project in a folder; the seconds are those of the whole process."""
-    return _process(["-m", "convinse", *arguments], folder)
+    return python(["-m", "convinse", *arguments], folder, root)
 
 
-def _process(arguments: Sequence[str], folder: Path | None = None) -> Usage:
-    """Run Python; the memory is that of all its processes, pages shared by them counted once."""
-    path = os.pathsep.join(filter(None, [_SCRIPTS, os.environ.get("PYTHONPATH")]))
+def python(arguments: Sequence[str], folder: Path | None = None, root: Path | None = None) -> Usage:
+    """Run Python, with the project's files in `root` if it is given; the result is what it prints.
+
+    The memory is that of all its processes, pages shared by them counted once.
+    """
+    path = os.pathsep.join(filter(None, [root and str(root), _SCRIPTS, os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
         process = psutil.Popen(

@@ -117,11 +117,12 @@ def calibrate(
                 marked = [(first, last) for first, last in made.spans[row].tolist() if first]
                 found, *answers = (normalize(decode(ids[a : b + 1].tolist())) for a, b in (best[0][:2], *marked))
                 correct.append(found in answers)
-    relevant, odds = torch.from_numpy(np.concatenate(relevance)).float(), torch.tensor(odds_of)
+    # in double precision: in single, the last digits of the sums, which differ from run to run, reach the fourth digit of the factors
+    relevant, odds = torch.from_numpy(np.concatenate(relevance)).double(), torch.tensor(odds_of, dtype=torch.double)
     width = max(map(len, scores), default=0)
     rows_of = [np.pad(score, (0, width - len(score)), constant_values=_NEVER) for score in scores]
-    padded = torch.tensor(np.array(rows_of), dtype=torch.float32)
-    steepness, bias, acuity = (torch.zeros((), requires_grad=True) for _ in range(3))
+    padded = torch.tensor(np.array(rows_of), dtype=torch.double)
+    steepness, bias, acuity = (torch.zeros((), dtype=torch.double, requires_grad=True) for _ in range(3))
 
     def ranking() -> torch.Tensor:
         return functional.binary_cross_entropy_with_logits(odds * _factor(steepness) + bias, relevant)
