@@ -245,17 +245,11 @@ class Resources:
 
     # -- models --------------------------------------------------------------------------------------------------------
 
-    def reranker(self) -> BertReranker | None:
-        """Return the cross-encoder of `evs_model`, whose scores the evidence cache keeps; None if not configured."""
-        config = self.config
-        if not config.evs_model:
-            return None
-        return BertReranker(
-            config.evs_model,
-            settings=configured(config, "evs_model", config.evs_max_length),
-            models=self.models,
-            cache=self.cache,
-        )
+    def reranker(self, key: Literal["evs_model", "evs_bi_encoder"] = "evs_model") -> BertReranker | None:
+        """Return the cross-encoder that `key` names, whose scores the evidence cache keeps; None if not configured."""
+        name = getattr(self.config, key)
+        settings = configured(self.config, key, self.config.evs_max_length)
+        return BertReranker(name, settings=settings, models=self.models, cache=self.cache) if name else None
 
     def bi_encoder(self, name: str, key: str) -> BiEncoder:
         """Return a bi-encoder without a cache; the arguments are those of `embeddings`."""
