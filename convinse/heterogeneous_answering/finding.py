@@ -17,6 +17,7 @@ from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
 from .merging import MergedCandidates
 from .question import Question
 from .ranked_answers import AnswerCandidate
+from .selections import content_words
 from .table_questions import requested_cell
 from .tables import Table
 
@@ -76,7 +77,10 @@ def _value_in_full(entity: Entity) -> Entity:
 
 
 def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]:
-    """Return the places of the rows of tables whose cell that a question names is empty: their other rows are about other things."""
+    """Return the places of rows that are about other things: those of a table whose cell that a question names is empty.
+
+    Other tables have the value as little, unless they have the words that select the row.
+    """
     silent: set[int] = set()
     for table in tables:
         requested = requested_cell(question, table)
@@ -84,6 +88,10 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
         is_unknown = requested is not None and (cell is None or cell["text"].lower() in UNKNOWN)
         if is_unknown or _lacks_year(question, table):
             silent.update(table.places.values())
+        if is_unknown:
+            named = table.selection(content_words(question)).matched
+            rows = [place for place, read in enumerate(question.evidences) if "row" in read.evidence]
+            silent.update(place for place in rows if not named <= question.evidences[place].keywords)
     return frozenset(silent)
 
 

@@ -48,7 +48,7 @@ def read_answers(
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
         text, start, end = _whole_words(span, evidences[place])
-        if evidences[place].names_nothing(text):
+        if not text or evidences[place].names_nothing(text, end):
             continue
         # an address is no item whose name it has
         entity = None if _ADDRESS.fullmatch(text) else meaning(text, evidences[place], (start, end))
@@ -117,10 +117,15 @@ def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) ->
 
 
 def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, int]:
-    # a reader of word pieces may mark a part of a word or of an address, or several cells
+    # a reader of word pieces may mark a part of a word or of an address, several cells, or a value with the end of its label
     start, end, text = span.start, span.end, evidence.text
     if text[start:end] != span.text:
         return span.text, start, end
+    if (attribute := evidence.evidence.get("attribute")) is not None:
+        value = min(value["start"] for value in attribute["values"])
+        label = text.rfind(attribute["path"][-1], 0, value)
+        if label < start < value:
+            start = min(value, end)
     is_row = evidence.is_of_document and "row" in evidence.evidence
     for cell in evidence.evidence["row"]["cells"] if is_row else ():
         if cell["start"] <= start < cell["start"] + len(cell["text"]):

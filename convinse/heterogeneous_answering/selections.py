@@ -89,6 +89,11 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     if stated:
         selected = _said(question, selected, stated[0], is_denied=bool(stated[0].keywords & denied))
+    elif state := named_state(question, table):
+        column, state_words, is_denied = state
+        stated = [column]
+        rows = [row for row in selected.rows if column.is_empty(row) is is_denied]
+        selected = selected._replace(rows=rows, used=selected.used | state_words, lacking=column.header)
     elif gaps := [column for column in table.columns if _lacks(column, table, denied)]:
         stated = gaps
         rows = [row for row in selected.rows if gaps[0].is_empty(row)]
@@ -188,6 +193,20 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
         denied |= properties.keywords(question.in_full) & table.headers
         denying |= properties.keywords(missing[0])
     return denied, denying
+
+
+def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str], bool] | None:
+    """Return the column of the state that a question names, the words for it, and whether it is denied: "not done" of "Done by"."""
+    operations, text = question.language.operations, question.in_full
+    denial = question.language.yes_no.denial.search(text)
+    for column in table.columns:
+        if column.has_gaps and (header := operations.states.fullmatch(column.header.strip())):
+            state = re.escape(header["done"] or header["alone"])
+            named = re.search(rf"\b({operations.reversing})?{state}\b", text, re.IGNORECASE)
+            if named:
+                is_denied = bool(named[1]) or (denial is not None and denial.end() <= named.start())
+                return column, column.keywords | {fold(named[0])}, is_denied
+    return None
 
 
 def _lacks(column: Column, table: Table, words: AbstractSet[str]) -> bool:

@@ -18,6 +18,7 @@ from .selections import (
     content_words,
     denied_words,
     extent_of,
+    named_state,
     relates_rows,
     title_words,
     unexplained,
@@ -75,9 +76,12 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
         return True
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
-    if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
+    judged = (any(denied_words(question, table)) or limiting_column(question, table) for table in tables)
+    if any(judged):
         return True
-    return False if asks_when or question.expected.kind == "person" else None
+    if asks_when or question.expected.kind == "person":
+        return False
+    return True if any(named_state(question, table) for table in tables) else None  # "repairs that are done"
 
 
 def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]]:
@@ -183,6 +187,8 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return None
     is_generic = fold(named.header) in question.language.operations.naming
     is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
+    if question.expected.kind == "person" and named.keywords & words - nouns:
+        return None  # "who has returned a book?" of the books
     is_person = kind == "person" and is_of_people and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
 

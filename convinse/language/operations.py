@@ -76,6 +76,7 @@ class OperationWords:
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     verbs: re.Pattern[str]
+    states: re.Pattern[str]
     agents: WordSet
     between: re.Pattern[str]
     reversing: str

@@ -63,10 +63,16 @@ class ReadEvidence:
         """The entity that it was retrieved for."""
         return self.evidence.get("retrieved_for_entity")
 
-    def names_nothing(self, text: str) -> bool:
-        """Return True if a part of a sentence has only small words, such as "after"; with capitals it may be a title."""
+    def names_nothing(self, text: str, end: int) -> bool:
+        """Return True if words that end there are an article without its noun, or only small words of a sentence, such as "after".
+
+        With capitals other small words may be a title.
+        """
+        words = self._language.properties.words
+        if text.lower() in words.articles and self.text[end : end + 1] == " ":
+            return True
         is_sentence = "row" not in self.evidence and "attribute" not in self.evidence
-        return is_sentence and text.islower() and self._language.properties.words.common.issuperset(fold(text).split())
+        return is_sentence and text.islower() and words.common.issuperset(fold(text).split())
 
     @cached_property
     def fact(self) -> Fact | None:

@@ -116,3 +116,24 @@ def test_a_part_of_a_code_is_the_code(value, marked):
     part = {"text": value, "entities": [], "start": text.index(value)}
     evidence_ = {**evidence(text), "source": "info", "attribute": {"path": ["Phone"], "values": [part]}}
     assert labels(read([span(marked, start=text.index(marked))], [evidence_])) == [value]
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [("s), The Gunners", ["The Gunners"]), ("s", []), ("Nickname(s)", ["Nickname(s)"]), ("Gunners", ["The Gunners"]), ("Arsenal", ["Arsenal"])],
+)  # fmt: skip
+def test_an_answer_of_an_infobox_does_not_begin_inside_a_label(marked, expected):
+    text = "Arsenal F.C., Nickname(s), The Gunners"
+    value = {"header": "", "text": "The Gunners", "entities": [], "start": text.index("The"), "column": 0}
+    row = holding() | {
+        "evidence_text": text,
+        "source": "info",
+        "attribute": {"path": ["Nickname(s)"], "values": [value]},
+    }
+    start = text.index(marked) if marked != "s" else text.index("(s)") + 1
+    assert labels(read([span(marked, start=start)], [row])) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [("A Star Is Born, 2018", []), ("A, B", ["A"])])
+def test_an_article_without_its_noun_is_no_answer(text, expected):
+    assert labels(read([span("A")], [holding() | {"evidence_text": text}])) == expected
