@@ -94,6 +94,8 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         stated = [column]
         rows = [row for row in selected.rows if column.is_empty(row) is is_denied]
         selected = selected._replace(rows=rows, used=selected.used | state_words, lacking=column.header)
+        if is_denied:
+            denied &= table.selection(denied).matched  # "not done yet"
     elif gaps := [column for column in table.columns if _lacks(column, table, denied)]:
         stated = gaps
         rows = [row for row in selected.rows if gaps[0].is_empty(row)]
@@ -204,8 +206,11 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
             state = re.escape(header["done"] or header["alone"])
             named = re.search(rf"\b({operations.reversing})?{state}\b", text, re.IGNORECASE)
             if named:
-                is_denied = bool(named[1]) or (denial is not None and denial.end() <= named.start())
-                return column, column.keywords | {fold(named[0])}, is_denied
+                words = column.keywords | {fold(named[0])}
+                if denial is None or denial.end() > named.start():
+                    return column, words, bool(named[1])
+                begin = text.rfind(" ", 0, denial.end()) + 1  # of "haven't"
+                return column, words | question.language.properties.keywords(text[begin : named.end()]), True
     return None
 
 
