@@ -78,8 +78,14 @@ def _comparing(question: Question) -> Iterator[tuple[re.Match[str], bool, bool]]
             yield match, is_above != is_denied, is_inclusive != is_denied
 
 
-def measure_of(question: Question, table: Table, bound: Bound, words: frozenset[str]) -> Column | None:
-    """Return the column that a bound is of: the one that the question names, that of its unit or currency, or the only one."""
+def measure_of(
+    question: Question, table: Table, bound: Bound, words: frozenset[str], is_of_table: bool
+) -> Column | None:
+    """Return the column that a bound is of: the one that the question names, that of its unit or currency, or the only one.
+
+    The only one may be something else ("cars below 50,000 km" of numbers of telephones): it counts for a bound with a unit only if
+    `is_of_table`, if the table has all other words of the question.
+    """
     keywords = question.language.properties.keywords(bound.words)
     compared, _ = question.language.operations.comparison(bound.words) or (frozenset[str](), True)
     named = table.measures(with_measures(words | keywords | compared, question))
@@ -90,7 +96,8 @@ def measure_of(question: Question, table: Table, bound: Bound, words: frozenset[
     ]
     if any(sign in bound.words for sign in CURRENCY):
         alike = [column for column in table.amounts if column.has_currency]
-    return next((columns[0] for columns in (named, alike, table.amounts) if len(columns) == 1), None)
+    others = table.amounts if is_of_table or not bound.unit else []
+    return next((columns[0] for columns in (named, alike, others) if len(columns) == 1), None)
 
 
 class Limit(NamedTuple):

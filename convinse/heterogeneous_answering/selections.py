@@ -75,7 +75,8 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if spelt:
         selected = _spelt(question, table, selected, spelt)
     for bound in bounds:
-        measure = measure_of(question, table, bound, words)
+        is_of_table = not unexplained(question, table, words, selected.used)
+        measure = measure_of(question, table, bound, words, is_of_table)
         if measure is None:
             return None
         selected = _within_bound(question, selected, bound, measure)
@@ -202,9 +203,10 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
     operations, text = question.language.operations, question.in_full
     denial = question.language.yes_no.denial.search(text)
     for column in table.columns:
-        if column.has_gaps and (header := operations.states.fullmatch(column.header.strip())):
-            state = re.escape(header["done"] or header["alone"])
-            named = re.search(rf"\b({operations.reversing})?{state}\b", text, re.IGNORECASE)
+        header = operations.states.fullmatch(column.header.strip()) if column.has_gaps else None
+        state = header and (header["done"] or header["alone"] or (header["dated"] if column.is_dated else None))
+        if state:
+            named = re.search(rf"\b({operations.reversing})?{re.escape(state)}\b", text, re.IGNORECASE)
             if named:
                 words = column.keywords | {fold(named[0])}
                 if denial is None or denial.end() > named.start():

@@ -179,6 +179,9 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         asking |= {f"{word}{ending}" for word in asking for ending in question.language.operations.agents}
         headers = [column for column in columns if column.keywords and column.keywords <= asking]
         people = [column for column in columns if types.expected_type(column.header).kind == kind]
+        names = table.name_column
+        if names in columns and any({*names.texts} & {*column.texts} for column in people):
+            people = [names]  # managers are employees: each row is a person
         found = next((column for column in (*headers, *people) if not _has_digits(column)), None)
         if found is not None:
             return found

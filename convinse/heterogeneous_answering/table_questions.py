@@ -78,6 +78,8 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
     words, names = question.language.properties.keywords(question.in_full), question.property_names
     wide = with_measures(words, question)
+    if question.expected.kind == "person":  # "who drives it?" of a column "Driver"
+        wide |= {f"{word}{ending}" for word in words for ending in question.language.operations.agents}
     head = head_keywords(question)
     headed = [column for column in table.columns if column.keywords & head]
     if headed:
