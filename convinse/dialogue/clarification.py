@@ -73,13 +73,14 @@ def ask_for_meaning(turn: Turn, kb: Items) -> Clarification | None:
         least = _RIVAL * meanings[0]["score"]
         likely = [meaning["item"] for meaning in meanings if meaning["score"] >= least][:_MOST_CHOICES]
         exact = {candidate.id for candidate in kb.candidates(fold(name))}
-        choices: list[PossibleMeaning] = []
+        choices: dict[tuple[str, str], PossibleMeaning] = {}  # that can be told apart: not two sections "Next meeting"
         for item in likely:
             if item["id"] in exact:
                 description = kb.description(item["id"]) or ", ".join(kb.types(item["id"])[:2])
-                choices.append({"id": item["id"], "label": item["label"], "description": description})
+                choice: PossibleMeaning = {"id": item["id"], "label": item["label"], "description": description}
+                choices.setdefault((item["label"], description), choice)
         if len(choices) > 1:
-            return {"question": f"Which “{name}” do you mean?", "choices": choices}
+            return {"question": f"Which “{name}” do you mean?", "choices": [*choices.values()]}
     return None
 
 

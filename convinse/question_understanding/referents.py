@@ -88,14 +88,20 @@ class EarlierEntity(NamedTuple):
 
 
 def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
-    """Return the entities that earlier turns were about or had as answers, except dates, numbers, yes and no."""
+    """Return the entities that earlier turns were about or had as answers, except dates, numbers, yes and no.
+
+    Words that answer "when" or "how many" are none either: "twice a year".
+    """
     questions: dict[str, list[int]] = {}
     answers: dict[str, list[int]] = {}
     entities: dict[str, Entity] = {}
     for number, turn in enumerate(history):
         representation = turn.get("representation")
         topics = representation["entities"] if representation else ()
-        for numbers, turn_entities in ((questions, topics), (answers, turn.get("answers") or ())):
+        found = turn.get("answers") or ()
+        if representation and representation.get("answer_type") in ("date", "number"):
+            found = [entity for entity in found if is_item(entity["id"])]
+        for numbers, turn_entities in ((questions, topics), (answers, found)):
             for entity in turn_entities:
                 if not entity["id"][:1].isdigit() and entity["id"] not in ("Yes", "No"):
                     entities[entity["id"]] = entity
