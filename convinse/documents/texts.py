@@ -35,6 +35,10 @@ _CODE = re.compile(
 _DATED_TITLE = re.compile(
     r"(?:\w\S* ){0,3}[^\Wa-z_]\S* \(?\d{4}-\d\d-\d\d\)?"
 )  # 5.4.1 (2023-01-11); not "paid on 2023-01-11"
+# at the beginning of an entry of a log, a chat or a diary: "2026-01-04 02:13", "[9:12]", "12/03/2024, 9:12 -", "Jan 19 11:02:33"
+_STAMP = re.compile(
+    r"[\[(<]?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d|\d{1,2}:\d\d)(?!\d)"
+)
 _HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
 
 
@@ -199,20 +203,23 @@ def _item(lines: Sequence[_Line]) -> Iterator[TextBlock]:
 
 
 def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
-    """The paragraphs of lines: one, if a width broke it; lines that were ended by hand stay apart."""
+    """The paragraphs of lines: one, if a width broke it; lines that were ended by hand stay apart, as do entries with a time."""
     if not lines:
         return
     width = max(len(line.text) for line in lines)
     is_sentence = _is_sentence(lines)
+    stamped = {line.number for line in lines if _STAMP.match(line.text)}
+    is_log = len(stamped) > 1 and lines[0].number in stamped
     # a list of words in lower case
     is_list = width < _WRAPPED_WIDTH and not is_sentence and lines[0].text[0].islower()
     parts: list[list[_Line]] = []
     for line in lines:
-        if parts and not is_list and _goes_on(parts[-1][-1].text, line.text, width, is_sentence):
+        goes_on = _goes_on(parts[-1][-1].text, line.text, width, is_sentence) if parts else False
+        if parts and (line.number not in stamped if is_log else goes_on and not is_list):
             parts[-1].append(line)
         else:
             parts.append([line])
-    is_apart = len(parts) > 1 and width <= _WIDEST_LINE
+    is_apart = len(parts) > 1 and (is_log or width <= _WIDEST_LINE)
     for part in parts:
         yield TextBlock(_in_one_line([line.text for line in part]), part[0].number, kind="item" if is_apart else "text")
 

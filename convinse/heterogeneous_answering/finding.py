@@ -79,7 +79,7 @@ def _value_in_full(entity: Entity) -> Entity:
 def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]:
     """Return the places of rows that are about other things: those of a table whose cell that a question names is empty.
 
-    Other tables have the value as little, unless they have the words that select the row.
+    Other rows, and other texts of files, have the value as little, unless they have the words that select the row.
     """
     silent: set[int] = set()
     for table in tables:
@@ -90,8 +90,8 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
             silent.update(table.places.values())
         if is_unknown:
             named = table.selection(content_words(question)).matched
-            rows = [place for place, read in enumerate(question.evidences) if "row" in read.evidence]
-            silent.update(place for place in rows if not named <= question.evidences[place].keywords)
+            others = ((place, read) for place, read in enumerate(question.evidences) if not named <= read.keywords)
+            silent.update(place for place, read in others if "row" in read.evidence or read.is_of_document)
     return frozenset(silent)
 
 

@@ -27,6 +27,7 @@ class MergedCandidates:
         self._scale = question.language.literals.asked_scale(question.text)
         self._has_documents = any(evidence.is_of_document for evidence in question.evidences)
         self._items: dict[str, str] = {}  # by name
+        self._amounts: dict[str, str] = {}  # keys of known values by name
         for evidence in question.evidences:
             for entity in evidence.entities:
                 if is_item(entity["id"]):
@@ -49,9 +50,12 @@ class MergedCandidates:
             entity = in_scale(number, self._scale)
         if is_document_item(entity["id"]) and (owner := self._owner(entity["label"])) is not None:
             entity = {"id": owner, "label": self._question.items.label(owner)}
-        if is_known(entity):
-            return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
         name = same_words(entity["label"], self._question.language.words)
+        if is_known(entity):
+            self._amounts.setdefault(name, entity["id"].lower())
+            return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
+        if name in self._amounts:  # "8 GB", a number with a unit that is no known one
+            return self.candidates[self._amounts[name]]
         items = {self._items[name]} if name in self._items else self._surnames.get(name, set())
         if self._has_documents and all(map(is_document_item, items)) and (owner := self._owner(entity["label"])):
             items = {owner}

@@ -27,6 +27,7 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 _HAS_NAME = re.compile(r"[\w+=<>$€£×÷∞~^|]")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_WRITTEN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LEAST = 1e-3  # normalised score of a span
 _SHORTEST = 4  # characters of a span that may match a name nearly
 
@@ -117,7 +118,7 @@ def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) ->
 
 
 def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, int]:
-    # a reader of word pieces may mark a part of a word or of an address, several cells, or a value with the end of its label
+    # a reader of word pieces may mark a part of a word, a day or an address, several cells, or a value with the end of its label
     start, end, text = span.start, span.end, evidence.text
     if text[start:end] != span.text:
         return span.text, start, end
@@ -130,6 +131,9 @@ def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, in
     for cell in evidence.evidence["row"]["cells"] if is_row else ():
         if cell["start"] <= start < cell["start"] + len(cell["text"]):
             end = min(end, cell["start"] + len(cell["text"]))
+    for day in _WRITTEN_DAY.finditer(text):  # "14 09:00" of "2026-04-14 09:00"
+        start = day.start() if day.start() < start < day.end() else start
+        end = day.end() if day.start() < end < day.end() else end
     for address in _ADDRESS.finditer(text):
         if address.start() < end and start < address.end() and text[start:end].strip() in address[0]:
             return address[0], *address.span()

@@ -94,7 +94,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         column, state_words, is_denied = state
         stated = [column]
         rows = [row for row in selected.rows if column.is_empty(row) is is_denied]
-        selected = selected._replace(rows=rows, used=selected.used | state_words, lacking=column.header)
+        selected = selected._replace(rows=rows, used=selected.used | state_words, unjudged=0, lacking=column.header)
         if is_denied:
             denied &= table.selection(denied).matched  # "not done yet"
     elif gaps := [column for column in table.columns if _lacks(column, table, denied)]:

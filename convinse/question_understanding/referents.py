@@ -188,9 +188,20 @@ class FeatureReader:
 
     def pronouns(self, question: str) -> list[str]:
         """Return the words (lower case) of a question that refer to the history: "he", "that one", "that" at its end."""
-        words = self._language.words
-        personal = [word for word in _WORD.findall(question.casefold()) if word in words.personal]
-        return personal + [match[1].casefold() for match in words.pointing_phrase.finditer(question)]
+        phrases = self._language.words.pointing_phrase.finditer(question)
+        return [match[0].casefold() for match in self.personal(question)] + [match[1].casefold() for match in phrases]
+
+    def personal(self, question: str) -> list[re.Match[str]]:
+        """Return the places of personal pronouns; "there" of "were there" points at nothing."""
+        words, verbs = self._language.words, self._language.answer_types.existential
+        forms = [*_WORD.finditer(question)]
+        before = ["", *(match[0].casefold() for match in forms)]
+        return [
+            match
+            for match, word in zip(forms, before, strict=False)
+            if match[0].casefold() in words.personal
+            and not (match[0].casefold() in words.pronouns["place"] and word in verbs)
+        ]
 
     def may_mean(self, pronoun: str, item: str) -> bool:
         """Return True if a pronoun (lower case) may stand for an entity, given by its id, by kind and gender."""

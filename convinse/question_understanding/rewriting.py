@@ -24,6 +24,7 @@ _MIN_PROBABILITY = 0.1  # of referents besides the best
 _NONE_CORRECTED = 1.6
 CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
+_ASKING = 2  # words by which two questions ask for something in the same way
 _LAST_WORD = re.compile(r"(\w+) $")
 
 
@@ -155,7 +156,9 @@ class Rewriter:
             return FullQuestion(bare, (Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question"),))
         tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
         starts, ends = pointers.replaced
-        if starts[0] + ends[0] >= most or not len(tokens):
+        # "what is the max of Corn?" behind "what is the min of Brek?" asks by itself
+        is_asked_alike = fold(question).split()[:_ASKING] == fold(last_question).split()[:_ASKING]
+        if starts[0] + ends[0] >= most or not len(tokens) or is_asked_alike:
             return None
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
@@ -221,8 +224,7 @@ class Rewriter:
         removed: list[tuple[int, int]] = []
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
-        pronouns = [match for match in _WORD.finditer(question) if match[0].casefold() in words.personal]
-        pronouns += words.pointing_phrase.finditer(question)
+        pronouns = [*self._reader.personal(question), *words.pointing_phrase.finditer(question)]
         left = list(referents)
         for match in sorted(pronouns, key=lambda match: (match[0].casefold() not in gendered, match.start())):
             pronoun = match[0].casefold().split()[0]

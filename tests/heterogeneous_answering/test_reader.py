@@ -137,3 +137,9 @@ def test_an_answer_of_an_infobox_does_not_begin_inside_a_label(marked, expected)
 @pytest.mark.parametrize(("text", "expected"), [("A Star Is Born, 2018", []), ("A, B", ["A"])])
 def test_an_article_without_its_noun_is_no_answer(text, expected):
     assert labels(read([span("A")], [holding() | {"evidence_text": text}])) == expected
+
+
+def test_a_part_of_a_written_day_is_the_day():
+    text = "upgrade, start, 2026-04-14 09:00"
+    marked = [span("14 09:00", start=text.index("14")), span("09:00", start=text.index("09:00"))]
+    assert labels(read(marked, [holding() | {"evidence_text": text}])) == ["14 April 2026", "09:00"]
