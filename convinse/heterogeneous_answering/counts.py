@@ -102,9 +102,11 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
         )
         values = {fold(cell["text"]) for row in rows if of_things and (cell := of_things.cells[row]) is not None}
         number = len(values) if values and not used else len(rows)
-        if number > 1:
+        is_named = bool(named_things & (table.headers | titles))
+        is_document = _is_of_document(question, table)
+        if number > 1 or (number == 1 and used and is_named and is_document):
             places = table.evidence_places(rows)
-            is_named = bool(named_things & (table.headers | titles)) and not _is_of_document(question, table)
+            is_named = is_named and not is_document
             rivals = frozenset(table.places.values()) if is_named else frozenset[int]()
             answer = number_entity(str(number))
             return [Computed(answer, COUNT, places, rivals, extent=extent_of(table, selected))]

@@ -23,7 +23,7 @@ from .selections import (
     title_words,
     unexplained,
 )
-from .tables import Column, Table, cell_answers, evidence_of_row, head_keywords
+from .tables import Column, Selection, Table, cell_answers, evidence_of_row, head_keywords
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
 _NOUN_WORDS = 3  # behind "list all"
@@ -41,6 +41,11 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     for table, selected in _selections(question, tables, words):
         if not selected.rows or not selected.used:
             continue
+        own = table.own_row(Selection(selected.rows, selected.used - table.headers, is_whole=True))
+        if own is not None:  # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
+            if question.expected.kind != "person":
+                continue
+            selected = selected._replace(rows=[row for row in selected.rows if row != own])
         if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)

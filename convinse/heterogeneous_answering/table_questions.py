@@ -63,11 +63,13 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
         return None
     words = content_words(question)
     selection = table.selection(words)
-    if len(selection.rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
+    own = table.own_row(selection)
+    rows = selection.rows if own is None else [own]
+    if len(rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
         return None
     if is_unexplained("cell", question, table, words, selection.matched):
         return None
-    row = selection.rows[0]
+    row = rows[0]
     column = _requested_column(question, table, row, selection.matched)
     if column is None:
         return None

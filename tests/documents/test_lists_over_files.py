@@ -33,7 +33,7 @@ def test_everything_is_filtered_and_counted(folder):
         question = questions_of([turn], pipeline.resources)[0]
         tables = [*whole_tables(question), *document_tables(question)]
         results = {result.operation: result for result in computed_answers(question, tables)}
-        operation = next((name for name in ("list", "count", "sum", "order", "entry") if name in expected), None)
+        operation = next((name for name in ("list", "count", "sum", "order", "entry", "cell") if name in expected), None)
         if operation is None:
             assert not results, expected
             continue
