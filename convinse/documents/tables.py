@@ -193,7 +193,7 @@ def named_values(table: TableBlock) -> list[tuple[str, str, int]]:
 def _shape(text: str) -> str:
     if not any(map(str.isdigit, text)):
         return "a"
-    return re.sub(r"[0-9][0-9.,'’]*", "0", re.sub(r"[^\W\d_]+(?:\s[^\W\d_]+)*", "a", text))
+    return re.sub(r"(?:^[+−–-])?[0-9][0-9.,:'’]*", "0", re.sub(r"[^\W\d_]+(?:\s[^\W\d_]+)*", "a", text))
 
 
 def _first_row(rows: Sequence[Sequence[str]]) -> int:
