@@ -48,9 +48,9 @@ _BEFORE = r"(?-i:AD|A\.D\.)\s?"
 _DASH = r"\s?(?:[–—/-]|\bto\b|\band\b|&)\s?"
 _DAY = f"[0-3]?[0-9]{ORDINAL}?"
 # a decimal comma, only of an amount of something: "3,5 kg", but not "chapters 3,5"
-_COMMA = rf"[0-9]{{1,3}},[0-9]{{1,2}}(?:(?={UNIT.pattern})|(?=\s(?:{'|'.join(_SCALES)})\b))|(?<=[{CURRENCY}])[0-9]{{1,3}},[0-9]{{2}}(?![0-9,])"
+_COMMA = rf"[0-9]{{1,3}},[0-9]{{1,2}}(?:(?=(?:\s?(?:[–—-]|to)\s?[0-9]+,[0-9]{{1,2}})?(?:{UNIT.pattern}))|(?=\s(?:{'|'.join(_SCALES)})\b))|(?<=[{CURRENCY}])[0-9]{{1,3}},[0-9]{{2}}(?![0-9,])"
 _NUMBER = rf"""[0-9]{{1,3}}(?:(?:,[0-9]{{2,3}}){{0,6}},[0-9]{{3}}(?:\.[0-9]+)?
-    | (?:[{_BLANKS}\ ][0-9]{{3}}){{1,6}}(?![0-9])(?!\ [0-9])(?:\.[0-9]+|,[0-9]{{1,2}}(?![0-9]))? | (?:['’][0-9]{{3}}){{1,6}}
+    | (?:[{_BLANKS}\ ][0-9]{{3}}){{1,6}}(?![0-9])(?!\ [0-9])(?:\.[0-9]+|,[0-9]{{1,2}}(?![0-9]))? | (?:['’][0-9]{{3}}){{1,6}}(?:\.[0-9]+|,[0-9]{{1,2}}(?![0-9]))?
     | (?:\.[0-9]{{3}}){{2,6}}(?:,[0-9]+)?) | {_COMMA} | [0-9]+(?:\.[0-9]+)?"""
 
 
@@ -63,7 +63,7 @@ def _year(number: int, more: str = "") -> str:
 
 
 _ALONE = r"|[1-9][0-9]{2}(?=[.,;:)\]](?![0-9])|\s*$)"  # "on 24 August 410.", but not "on 24 August 410 people"
-_ATTACHED = "[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|hr?s?"  # units without a blank
+_ATTACHED = r"[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|hr?s?|in|oz|yd|st(?=\s?[0-9]{1,2}\s?lb)"  # units without a blank
 _END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is not a value
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
@@ -82,14 +82,14 @@ _PIECE = re.compile(
     | (?P<number>(?P<power>(?:(?P<factor>[0-9]+(?:\.[0-9]+)?)\s?[×x·*]\s?)?10(?:\^\(?(?P<exponent>[−–+-]?[0-9]{{1,2}})\)?|(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{{1,2}})))
       | (?P<token>(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}(?![.,]?[0-9])|(?<=\+)[0-9]{{1,3}}(?:[ .-]\(?[0-9]{{2,5}}\)?){{2,5}}|[0-9]{{3}}[ .-][0-9]{{3}}[ .-][0-9]{{4}}(?![0-9])
           |0[0-9]{{1,4}}(?:[ /-][0-9]{{2,4}}){{1,4}}(?![0-9.,]\d)|[0-9]{{3}}(?:[ ][0-9]{{4}}|-0[0-9]{{3}})(?![0-9]|[.,][0-9]))
-      | (?P<whole>{_NUMBER})?(?:(?P<vulgar>{_VULGAR})|(?:(?<=[0-9])[+\ -])?(?P<above>(?<![0-9])[0-9]{{1,2}})[⁄/](?P<below>[0-9]{{1,3}}))
+      | (?P<whole>{_NUMBER})?(?:(?:(?<=[0-9])\ )?(?P<vulgar>{_VULGAR})|(?:(?<=[0-9])[+\ -])?(?P<above>(?<![0-9])[0-9]{{1,2}})[⁄/](?P<below>[0-9]{{1,3}}))
       | (?P<amount>{_NUMBER}))
       (?:(?:\s|-(?=\w+-|\w+\s))(?P<scale>{"|".join(_SCALES)})(?:\s(?P<more>crore|million|billion))?(?!\w)
        |\s?(?P<short>(?-i:tr?n|bl?n|ml?n|[kmb]|BN|MN?|K|B))(?![\w-])|(?P<percent>%|\s?‰)|(?=(?-i:{_ATTACHED})(?!\w))|{_END})
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_JOIN = r"\s?(?P<join>[–—‒−-]|to|until|and|or)\s?"
+_JOIN = r"\s?(?P<join>[–—‒−‑-]|to|until|and|or)\s?"
 _RANGED = re.compile(_JOIN)
 _DIGIT = re.compile(f"[0-9{''.join(_FRACTIONS)}]")
 _YEAR_DIGITS = re.compile(r"[0-9]{3}|BC|AD|CE")
@@ -109,7 +109,7 @@ _DECIMAL_COMMA = re.compile(r"^[^,.]+,[0-9]{1,2}$")
 _LAST_UNIT = re.compile(rf"[^0-9{''.join(_FRACTIONS)}]*$")
 _TALL = re.compile(r"f(?:oo|ee)?t|stone")  # units whose smaller one may be left out
 _LONGEST_GAP = 24
-_SIGNS = "−‒–-"
+_SIGNS = "−‒–‑-"
 
 
 class LiteralSpan(NamedTuple):

@@ -21,6 +21,7 @@ _MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # of a table, and of a row span: HTML's l
 _NO_LIMIT = 10**9
 _NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
 _MAX_HEADER = 40  # characters of a header in a cell that is not a header cell
+_BOLD = re.compile(r"font(?:-weight)?\s*:[^;]*(?:bold|[6-9]00)\b", re.IGNORECASE)
 _MIN_SHARE = 0.8  # share of numbers and dates among the texts of a column of numbers
 
 
@@ -202,7 +203,7 @@ def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColu
 
 def _is_bold(cell: LexborNode) -> bool:
     styles = [node.attributes.get("style") or "" for node in (cell, cell.parent) if node is not None]
-    return cell.css_first("b, strong") is not None or any("bold" in style.lower() for style in styles)
+    return cell.css_first("b, strong") is not None or any(map(_BOLD.search, styles))
 
 
 class _NumberColumns:
