@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..support.errors import DataError
-from ..wikipedia.document import PageElement, cut_deep, is_infobox, parse_html
-from ..wikipedia.flatten import BLOCKS
+from ..wikipedia.document import PageElement, apply_styles, cut_deep, describe_pictures, is_infobox, parse_html
+from ..wikipedia.flatten import BLOCKS, is_numerator
 from ..wikipedia.infobox import attributes
 from ..wikipedia.snippets import Snippet
 from ..wikipedia.tables import grid, header_rows
@@ -21,12 +21,9 @@ from .records import words_of_name
 
 # no words of the document: programs, navigation, buttons, and struck or hidden text
 _LEFT_OUT = (
-    "head script style template noscript svg math iframe nav button del s strike [hidden] "
+    "head script style template noscript svg:not([aria-label]) math iframe nav button del s strike [hidden] "
     ".headerlink .sr-only [aria-hidden=true]"
 ).split()
-_HIDDEN = re.compile(
-    r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|text-decoration[a-z-]*\s*:\s*line-through)"
-)
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = ", ".join(sorted(BLOCKS))
 _POWER = re.compile(r"[-+−–]?[0-9]+")
@@ -54,9 +51,8 @@ def html_document(text: str) -> ReadDocument:
     if not is_article:
         for node in root.css(", ".join(_LEFT_OUT)):
             node.decompose()
-        for node in root.css("[style]"):
-            if _HIDDEN.search((node.attributes.get("style") or "").lower()):
-                node.decompose()
+        apply_styles(root)
+        describe_pictures(root)
         labels = {label.attributes.get("for") for label in root.css("label[for]")}
         for field in root.css("input, select, textarea"):
             value, field_name = _filled_in(field), words_of_name(field.attributes.get("name") or "")
@@ -117,6 +113,16 @@ def _filled_in(field: LexborNode) -> str:
     return (attributes.get("value") or "").strip() if is_shown else ""
 
 
+def raised_words(before: str, raised: str, is_above: bool) -> str | None:
+    """Return raised words as text: above the bar of a fraction, a power or an ending; None for a mark that stands apart."""
+    is_behind_digit = before[-1:].isdigit()
+    if is_above:
+        return f" {raised}" if is_behind_digit else raised
+    if _POWER.fullmatch(raised) and (is_behind_digit or _UNIT.search(before)):
+        return f"^{raised}"  # 10^6, m^2
+    return raised if raised.isalpha() else None  # 1st, Mme
+
+
 class _InlineWords:
     """The words of inline elements, blanks as a browser shows them, and the addresses that they link to."""
 
@@ -135,7 +141,12 @@ class _InlineWords:
         elif tag in ("br", "hr", "wbr"):
             self._pieces.append("" if tag == "wbr" else "\n")
         elif tag == "sup":
-            self._raise(node)
+            raised, before = " ".join(node.text().split()), "".join(self._pieces[-2:]).rstrip("\n")
+            if node.css_first("a") or (piece := raised_words(before, raised, is_numerator(node))) is None:
+                self._pieces.append(" ")
+                self.walk(node)
+            else:
+                self._pieces.append(piece)
         elif tag in BLOCKS:
             self._pieces.append(" ")
             self.walk(node)
@@ -151,17 +162,6 @@ class _InlineWords:
     def walk(self, node: LexborNode) -> None:
         for child in node.iter(include_text=True):
             self.add(child)
-
-    def _raise(self, node: LexborNode) -> None:
-        # 10<sup>6</sup> is 10^6; a raised mark behind other words stands apart
-        raised, before = " ".join(node.text().split()), "".join(self._pieces[-2:]).rstrip("\n")
-        if _POWER.fullmatch(raised) and not node.css_first("a") and (before[-1:].isdigit() or _UNIT.search(before)):
-            self._pieces.append(f"^{raised}")
-        elif raised.isalpha():  # 1st, Mme
-            self._pieces.append(raised)
-        else:
-            self._pieces.append(" ")
-            self.walk(node)
 
     def lines(self, kind: str) -> Iterator[Block]:
         """Yield names with their values, if line breaks part such lines, and the rest; else one paragraph."""

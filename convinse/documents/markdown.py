@@ -14,7 +14,7 @@ from ..support.errors import ConfigError
 from ..support.limits import LARGEST_CONFIG
 from ..wikipedia.document import cut_deep
 from .code_pages import decoded
-from .html import html_blocks
+from .html import html_blocks, raised_words
 from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .records import blocks_of
 from .texts import fields_of
@@ -29,8 +29,8 @@ _LOOKS = re.compile(
     r"(?:[\s/][^<>]*)?>|<!--.*?-->",
     re.IGNORECASE | re.DOTALL,
 )
+_BAR = re.compile(r"</sup>\s*[/⁄]\s*<sub")  # of a fraction
 _STRUCK = re.compile(r"<(/?)(?:del|s|strike)(?:\s[^<>]*)?>", re.IGNORECASE)
-_POWER = re.compile(r"[-+−–]?[0-9]+")
 
 
 def read_markdown(data: bytes) -> ReadDocument:
@@ -123,7 +123,7 @@ def inline_words(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
     pieces: list[str] = []
     links: list[tuple[str, str]] = []
     address, start, struck, raised = "", 0, 0, False
-    for token in tokens:
+    for number, token in enumerate(tokens):
         if token.type == "link_open":
             address, start = str(token.attrGet("href") or ""), len(pieces)
         elif token.type == "link_close":
@@ -143,8 +143,9 @@ def inline_words(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
         elif token.type in ("softbreak", "hardbreak"):
             pieces.append("\n")
         elif token.content or token.type == "image":
-            is_power = raised and _POWER.fullmatch(token.content) and "".join(pieces)[-1:].isdigit()
-            pieces.append(f"^{token.content}" if is_power else token.content)
+            behind = "".join(token.content for token in tokens[number + 1 : number + 4]).lower()
+            words = raised_words("".join(pieces), token.content, bool(_BAR.match(behind))) if raised else None
+            pieces.append(words or token.content)
     return " ".join("".join(pieces).split()), links
 
 

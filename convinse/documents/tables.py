@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from ..records.units import UNIT
-from ..records.written_values import UNKNOWN
+from ..records.written_values import UNKNOWN, kind_of_value
 from ..wikipedia.snippets import Snippet
 from ..wikipedia.tables import GridCell, GridRow, is_banner, texts_of
 from .model import TableBlock
@@ -193,7 +193,9 @@ def named_values(table: TableBlock) -> list[tuple[str, str, int]]:
 def _shape(text: str) -> str:
     if not any(map(str.isdigit, text)):
         return "a"
-    return re.sub(r"[0-9][0-9.,'’]*", "0", re.sub(r"[^\W\d_]+(?:\s[^\W\d_]+)*", "a", text))
+    if (kind := kind_of_value(text)) and any(map(str.isalpha, text)):
+        return "0 a" if kind == "number" else kind  # "58 min" and "1 h 46 min", "870 BC" and "AD 64"
+    return re.sub(r"(?:^[+−–-])?[0-9][0-9.,:'’]*", "0", re.sub(r"[^\W\d_]+(?:\s[^\W\d_]+)*", "a", text))
 
 
 def _first_row(rows: Sequence[Sequence[str]]) -> int:

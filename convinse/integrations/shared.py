@@ -31,10 +31,10 @@ class SharedPipeline:
 
     Args:
         config: the name of a configuration, or its keys.
-        sources: a combination such as `kb_text`.
+        sources: a combination such as `kb_text`, or a list.
     """
 
-    def __init__(self, config: Settings = "config.yml", sources: str = DEFAULT_SOURCES) -> None:
+    def __init__(self, config: Settings = "config.yml", sources: str | Sequence[str] = DEFAULT_SOURCES) -> None:
         self.settings, self.sources = config, parse_sources(sources)
         self._lock = threading.Lock()  # tools ask from several threads; a model computes for one
 
@@ -109,7 +109,7 @@ class SharedPipeline:
         return turns
 
 
-def shared_pipeline(config: SharedPipeline | Settings, sources: str | None = None) -> SharedPipeline:
+def shared_pipeline(config: SharedPipeline | Settings, sources: str | Sequence[str] | None = None) -> SharedPipeline:
     """Return `config` if it is a shared pipeline already, else a new pipeline of a configuration."""
     return config if isinstance(config, SharedPipeline) else SharedPipeline(config, sources or DEFAULT_SOURCES)
 

@@ -24,6 +24,7 @@ _ID = re.compile(r"([QP])([1-9][0-9]{0,18})")
 _LARGEST = {"Q": LITERAL - 1, "P": PROPERTY_MASK}  # numbers that an index can hold
 _LONGEST_NUMBER = 127  # characters of an amount, as Wikibase has it
 _AMOUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+BESIDE = b" \t\r\n[],"  # an entity on its line: blanks, the brackets of the array, commas
 _ONE = "1"  # the unit of amounts without one
 LANGUAGES = ("en", "mul")  # of labels, by default
 LeftOut = Counter[str]  # values by datatype, and entities without a label, that a dump has and an index does not
@@ -86,13 +87,13 @@ def read_dump(path: Path, languages: tuple[str, ...] = LANGUAGES) -> Iterator[En
 
 def is_entity_line(line: bytes) -> bool:
     """Return True if a line is more than a blank or the array's brackets."""
-    return line.strip() not in (b"", b"[", b"]", b"],")
+    return bool(line.strip(BESIDE))
 
 
 def parse_line(line: bytes, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
     """Return the document of a line, None for lexemes or without a label in `languages`; raise `BadLineError` for other lines."""
     try:
-        entity = _ENTITY.decode(line.strip().rstrip(b","))
+        entity = _ENTITY.decode(line.strip(BESIDE))
         return _document(entity, languages, left_out) if entity.type in ("item", "property") else None
     except (*JSON_ERRORS, ValueError) as error:
         raise BadLineError(f"is not an entity document ({one_line(error)})") from None
@@ -239,15 +240,21 @@ def _value(snak: _Snak, left_out: LeftOut) -> SnakValue | None:
         return None
     if snak.datavalue is None:
         raise ValueError(f"a value of {snak.property[:40]} without its datavalue")
-    datatype = snak.datatype or snak.datavalue.type or "unknown"  # other writers of dumps leave `datatype` out
+    data = snak.datavalue.value
+    datatype = snak.datatype or snak.datavalue.type or _datatype(data)  # other writers of dumps leave types out
     reader = _READERS.get(datatype)
     try:
-        value = None if reader is None else reader(snak.datavalue.value)
+        value = None if reader is None else reader(data)
     except (*JSON_ERRORS, ValueError) as error:
         raise ValueError(f"a value of {snak.property[:40]}: {one_line(error)}") from None
     if value is None:
         left_out[f"values of type {datatype[:40]}"] += 1
     return value
+
+
+def _datatype(data: msgspec.Raw) -> str:
+    members = msgspec.json.decode(data)  # a plain text may be an id or an address
+    return next((_TYPES[name] for name in _TYPES if isinstance(members, dict) and name in members), "unknown")
 
 
 def _item(data: msgspec.Raw) -> SnakValue | None:
@@ -276,6 +283,7 @@ def _text(text: str) -> SnakValue:
     return SnakValue(text, text, None)
 
 
+_TYPES = {"entity-type": "wikibase-item", "time": "time", "amount": "quantity", "language": "monolingualtext"}
 _READERS: dict[str | None, Callable[[msgspec.Raw], SnakValue | None]] = {
     "wikibase-item": _item, "wikibase-entityid": _item, "time": _time, "quantity": _quantity,
     "string": lambda data: _text(_STRING.decode(data)), "monolingualtext": lambda data: _text(_TEXT.decode(data).text),

@@ -17,7 +17,7 @@ from ..support.files import replacing
 from ..support.jsonlines import JSON_ERRORS, raw_lines, read_bytes
 from ..support.manifest import check_folder, map_array, write_manifest
 from .build import KnowledgeBaseWriter, ParsedBlock
-from .dump import FETCHED_ENTITY, BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
+from .dump import BESIDE, FETCHED_ENTITY, BadLineError, EntityDocument, LeftOut, is_entity_line, line_faults, parse_line
 from .layout import ARRAYS, LITERAL, PROPERTIES, REMEDY, pairs_in, read_manifest, read_properties
 from .stored_facts import fact_places
 
@@ -161,7 +161,7 @@ def _read_changes(path: Path, languages: tuple[str, ...]) -> dict[str, EntityDoc
     faults = line_faults(path)
     for place, line in _entities(path):
         try:
-            data = line.strip().rstrip(b",")
+            data = line.strip(BESIDE)
             entity = FETCHED_ENTITY.decode(data)
             if not _is_id(entity.id):
                 raise BadLineError(f"{entity.id[:40]!r} is not an id of an item or a property")

@@ -23,6 +23,7 @@ class LiteralWords:
     small_numbers: Ordered
     tens: Ordered
     scales: Numbers
+    parts: Numbers
     joining: WordSet
     currencies: Renamed
     counted: re.Pattern[str]
@@ -44,13 +45,16 @@ class LiteralWords:
         return self.scales.get(behind[0], self.scales.get(behind[0].removesuffix("s"), 1)) if behind else 1
 
     def number_in_words(self, text: str) -> int | None:
-        """Return the number of a text of number words: "eight", "sixty-four", "a hundred and five", "thirty million".
+        """Return the number of a text of number words: "eight", "sixty-four", "a hundred and five", "half a million".
 
         None for other texts, also for several numbers ("two or three", "nineteen eighty-four").
         """
         whole = part = 0
         scale = room = math.inf  # the words that may follow are below these
         words = fold(text).split()
+        part_of = [word for word in words if word not in self.properties.words.stop_words]
+        if len(part_of) == 2 and part_of[0] in self.parts and part_of[1] in self.scales:  # "a quarter of a million"
+            return self.scales[part_of[1]] // self.parts[part_of[0]]
         for place, word in enumerate(words):
             times, number = self.scales.get(word, 0), self.numbers.get(word, 0)
             if part < times < scale and (part or not whole):

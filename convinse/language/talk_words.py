@@ -37,6 +37,7 @@ class TalkWords:
     other_one: re.Pattern[str]
     referring: WordSet
     adverbial: WordSet
+    no_answer: re.Pattern[str]
 
     def bare(self, utterance: str) -> str:
         """Return an utterance without the asides before it: "hm, who sang it" asks what "who sang it" asks."""

@@ -10,12 +10,15 @@ from typing import NamedTuple
 
 from ..records.literals import MONTHS, is_calendar_day, is_date
 from ..records.periods import ALL_TIME, AskedTime, Boundary, Period, day_number
-from ..records.written_values import find_literals
+from ..records.written_values import ORDINAL, find_literals
 from .text import fold
 from .word_lists import WordSet
 
 # 2014-1-1, 06/30/1993
 _DATE = re.compile(r"\b(?P<a>[0-9]{1,4})\s?[-/]\s?(?P<b>[0-9]{1,2})\s?[-/]\s?(?P<c>[0-9]{1,4})\b")
+_COARSE = re.compile(
+    rf"\b(?:(?P<decade>[1-9][0-9]{{2}}0)s|(?P<century>[1-9][0-9]?){ORDINAL}[ -]century(?P<bc> BCE?\b)?)"
+)
 _MONTHS, _DAYS = 12, 31
 
 
@@ -155,6 +158,11 @@ def _named_times(question: str) -> Sequence[_NamedTime]:
             first = day_number(int(year), months or 1, days or 1)
             last = day_number(int(year), months or _MONTHS, days if months and days else _DAYS)
             times.append(_NamedTime(*match.span(), Period(first, last, is_point=True)))
+    for match in _COARSE.finditer(question):
+        centuries = int(match["century"] or 0)
+        year = int(match["decade"] or (1 - 100 * centuries if match["bc"] else 100 * centuries - 99))
+        last_year = year + (9 if match["decade"] else 99)
+        times.append(_NamedTime(*match.span(), Period(day_number(year), day_number(last_year, 12, 31), is_point=True)))
     for span in find_literals(question):
         if is_date(span.entity["id"]) and not any(time.start < span.end and span.start < time.end for time in times):
             times.append(_NamedTime(span.start, span.end, Period.of_date(span.entity)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..records.literals import is_date
 from ..records.periods import Agreement, JudgedPart, judged
 from .language import Language
 from .read_evidence import ReadEvidence
@@ -12,18 +13,25 @@ from .read_evidence import ReadEvidence
 def judged_parts(question: str, evidences: Sequence[ReadEvidence], language: Language) -> list[JudgedPart]:
     """Return the dated parts of evidences, and whether they hold at the time in a full question, or else today.
 
-    Empty for a question without a time that asks for a date, an order, a predecessor or successor, or the past.
+    Empty for a question without a time that asks for an order, a predecessor or successor, or the past; for one that asks for a
+    date, only statements of dates are judged.
     """
     time = language.times.time(question)
     if time is None and (
-        language.answer_types.expected_type(question).kind == "date"
-        or language.times.asks_for_former(question)
+        language.times.asks_for_former(question)
         or language.times.asks_beside(question) is not None
         or language.operations.order(question) is not None
     ):
         return []
     # today: rows are history, which later rows do not replace
-    parts = [() if time is None and "row" in evidence.evidence else evidence.parts for evidence in evidences]
+    is_date_requested = time is None and language.answer_types.expected_type(question).kind == "date"
+    parts = [
+        ()
+        if (time is None and "row" in evidence.evidence)
+        or (is_date_requested and not (evidence.fact and is_date(evidence.fact.object["id"])))
+        else evidence.parts
+        for evidence in evidences
+    ]
     return judged(parts, time, is_past=language.times.asks_about_past(question))
 
 

@@ -16,7 +16,7 @@ from ..language.language import stop_words
 from ..language.text import marks
 from ..support.errors import DataError, nearest
 
-VERSION = 2  # raised when the same text gives other terms
+VERSION = 3  # raised when the same text gives other terms
 NEUTRAL = "mul"  # no stemming, no stop words
 _STEMMERS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -36,6 +36,8 @@ _ALPHABET = {
     "es": "áéíóúüñ",
     "it": "àèéìíòóùú",
     "en": "",
+    "tr": "çğıöşü",
+    "az": "çğıöşüə",
     NEUTRAL: "",
 }
 _WORD = re.compile(r"\w+")
@@ -57,6 +59,14 @@ _SILENT = re.compile(
 _STROKES = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "ς": "σ"}
 )
+# Letters of other scripts with several codes or spellings: the hamza of an alef, yeh and kaf of Arabic and Persian keyboards,
+# consonants of Malayalam without a vowel.
+_VARIANTS = str.maketrans("أإآٱىیک", "ااااييك") | str.maketrans(
+    {"ൺ": "ണ്", "ൻ": "ന്", "ർ": "ര്", "ൽ": "ല്", "ൾ": "ള്", "ൿ": "ക്"}
+)
+# a nasal before a consonant of its own kind, which Devanagari also writes as a point: हिन्दी, हिंदी
+_NASAL = re.compile("ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ])")
+_WIDTHS = re.compile("[\uff01-\uffee]+")  # full and half width, of which marks are letters of their own
 
 
 class Analyzer:
@@ -69,7 +79,7 @@ class Analyzer:
        blanks.
     3. Stop words are left out.
     4. Latin letters lose accents unless they are letters of the language (Polish ł, ą, ó stay, é becomes e), Greek letters
-       always; fullwidth forms become usual letters. Letters of other scripts stay.
+       always; digits of all scripts are the same. Other letters stay, but for those with several codes.
     5. The Snowball stemmer of the language is applied. After that, Turkish ı and i are the same, since foreign keyboards and
        capitals mix them up.
 
@@ -101,7 +111,8 @@ class Analyzer:
         text = unicodedata.normalize("NFC", text).replace("İ", "i")
         if _BEYOND.search(text) is None:
             return _WORD.findall(text.lower())
-        text = _SILENT.sub("", text).replace("ँ", "ं")
+        text = _WIDTHS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+        text = _NASAL.sub("ं", _SILENT.sub("", text)).replace("ँ", "ं")
         word, letter = _marked_patterns()
 
         def grams(match: re.Match[str]) -> str:
@@ -147,7 +158,9 @@ def _marked_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def _plain(char: str, keep_accents: bool) -> str:
     usual = unicodedata.normalize("NFKC", char).lower()
     script = unicodedata.name(usual[0], "").partition(" ")[0]
+    if usual.isdecimal():
+        return str(unicodedata.decimal(usual))
     if script != "GREEK" and (keep_accents or script != "LATIN"):
-        return "ss" if usual == "ß" else usual
+        return "ss" if usual == "ß" else usual.translate(_VARIANTS)
     bare = "".join(char for char in unicodedata.normalize("NFKD", usual) if not unicodedata.combining(char))
     return bare.translate(_STROKES)

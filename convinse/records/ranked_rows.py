@@ -340,7 +340,8 @@ def value_of(text: str) -> CellValue | None:
     digits = re.sub(r"[^0-9.]", "", amounts[0][0])
     sign = -1 if amounts[0][0][0] in "-−–" else 1
     scale = _SCALE.match(bare, amounts[0].end())
-    if scale and any(sign_of in rest for sign_of in CURRENCY):  # $1.2M: with a currency, M is no unit
+    is_alone = amounts[0].start() <= 1 and rest.strip("+-−– ") in ("K", "M", "B")  # "1.2M", "450K"
+    if scale and (is_alone or any(sign_of in rest for sign_of in CURRENCY)):  # $1.2M: with a currency, M is no unit
         return CellValue(sign * float(digits) * 1000 ** (1 + "kmb".index(scale[1].casefold())), "")
     return _in_unit(sign * float(digits), rest)
 

@@ -22,7 +22,17 @@ _MONTH |= {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)} | 
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
 ORDINAL = "(?:st|nd|rd|th)"  # behind the digits of an ordinal: dates are read, and labelled, as English writes them
 _SCALES = {"hundred": 2, "thousand": 3, "lakh": 5, "million": 6, "crore": 7, "billion": 9, "trillion": 12}
-_SHORT_SCALES = {"k": 3, "mn": 6, "m": 6, "bn": 9, "b": 9, "tn": 12, "trn": 12}  # m and b only of money
+_SHORT_SCALES = {
+    "k": 3,
+    "mn": 6,
+    "mln": 6,
+    "m": 6,
+    "bn": 9,
+    "bln": 9,
+    "b": 9,
+    "tn": 12,
+    "trn": 12,
+}  # k, m and b not of all numbers
 _FRACTIONS = dict(
     zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "1/2 1/3 2/3 1/4 3/4 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8".split(), strict=True)
 )
@@ -30,16 +40,18 @@ _VULGAR = f"[{''.join(_FRACTIONS)}]"
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--")
 # texts of a cell that says nothing
 UNKNOWN = frozenset(("", "n/a", "na", "-", "–", "—", "?", "unknown", "none", "tbd", "tba", "not known"))
-_BLANKS = "\u00a0\u2007\u2009\u202f"
+_BLANKS = "\u00a0\u2004-\u200a\u202f"
 
 _YEAR = r"(?:1[0-9]|20)[0-9][0-9]"
 _AFTER = r"(?-i:\s?(?:BCE?|B\.\s?C\.(?:E\.)?|CE|C\.E\.|AD|A\.D\.|bce?))(?!\w)"
 _BEFORE = r"(?-i:AD|A\.D\.)\s?"
 _DASH = r"\s?(?:[–—/-]|\bto\b|\band\b|&)\s?"
 _DAY = f"[0-3]?[0-9]{ORDINAL}?"
+# a decimal comma, only of an amount of something: "3,5 kg", but not "chapters 3,5"
+_COMMA = rf"[0-9]{{1,3}},[0-9]{{1,2}}(?:(?=(?:\s?(?:[–—-]|to)\s?[0-9]+,[0-9]{{1,2}})?(?:{UNIT.pattern}))|(?=\s(?:{'|'.join(_SCALES)})\b))|(?<=[{CURRENCY}])[0-9]{{1,3}},[0-9]{{2}}(?![0-9,])"
 _NUMBER = rf"""[0-9]{{1,3}}(?:(?:,[0-9]{{2,3}}){{0,6}},[0-9]{{3}}(?:\.[0-9]+)?
-    | (?:[{_BLANKS}\ ][0-9]{{3}}){{1,6}}(?![0-9])(?!\ [0-9])(?:\.[0-9]+)? | (?:['’][0-9]{{3}}){{1,6}}
-    | (?:\.[0-9]{{3}}){{2,6}}(?:,[0-9]+)?) | [0-9]+(?:\.[0-9]+)?"""
+    | (?:[{_BLANKS}\ ][0-9]{{3}}){{1,6}}(?![0-9])(?!\ [0-9])(?:\.[0-9]+|,[0-9]{{1,2}}(?![0-9]))? | (?:['’][0-9]{{3}}){{1,6}}(?:\.[0-9]+|,[0-9]{{1,2}}(?![0-9]))?
+    | (?:\.[0-9]{{3}}){{2,6}}(?:,[0-9]+)?) | {_COMMA} | [0-9]+(?:\.[0-9]+)?"""
 
 
 def _year(number: int, more: str = "") -> str:
@@ -51,11 +63,11 @@ def _year(number: int, more: str = "") -> str:
 
 
 _ALONE = r"|[1-9][0-9]{2}(?=[.,;:)\]](?![0-9])|\s*$)"  # "on 24 August 410.", but not "on 24 August 410 people"
-_ATTACHED = "[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|hr?s?"  # units without a blank
+_ATTACHED = r"[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|hr?s?|in|oz|yd|st(?=\s?[0-9]{1,2}\s?lb)"  # units without a blank
 _END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is not a value
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
-    rf"""(?<![\w.,])(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
+    rf"""(?:(?<![\w.,])|(?<=[\s(]c\.)|(?<=[\s(]ca\.))(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
       (?<![{CURRENCY}])(?:
       (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
@@ -63,21 +75,21 @@ _PIECE = re.compile(
     | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
     | (?P<dotted>(?P<d5>[0-3]?[0-9])\.(?P<m5>[01]?[0-9])\.(?P<y9>{_YEAR}))
-    | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}[ -](?:century|millennium)(?:{_AFTER})?)(?!\w)
+    | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}(?:\s?(?:[–-]|to|and|or)\s?[0-9]{{1,2}}{ORDINAL})?[ -](?:centur(?:y|ies)|millenni(?:um|a))(?:{_AFTER})?)(?!\w)
     | (?P<partial>(?-i:{_DAY}\s(?:of\s)?(?:{"|".join(MONTHS)})|(?:{"|".join(MONTHS)})\s{_DAY})(?![\w,]))
     | (?P<year>(?P<y7>{_YEAR})\s?[–—/-]\s?(?P<y8>{_YEAR}|[0-9][0-9])(?P<e8>{_AFTER})?|{_year(6)}(?!\s?(?:{MONEY_WORDS})(?!\w)))
     ){_END}
     | (?P<number>(?P<power>(?:(?P<factor>[0-9]+(?:\.[0-9]+)?)\s?[×x·*]\s?)?10(?:\^\(?(?P<exponent>[−–+-]?[0-9]{{1,2}})\)?|(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{{1,2}})))
       | (?P<token>(?:[0-9]{{1,3}}\.){{3}}[0-9]{{1,3}}(?![.,]?[0-9])|(?<=\+)[0-9]{{1,3}}(?:[ .-]\(?[0-9]{{2,5}}\)?){{2,5}}|[0-9]{{3}}[ .-][0-9]{{3}}[ .-][0-9]{{4}}(?![0-9])
           |0[0-9]{{1,4}}(?:[ /-][0-9]{{2,4}}){{1,4}}(?![0-9.,]\d)|[0-9]{{3}}(?:[ ][0-9]{{4}}|-0[0-9]{{3}})(?![0-9]|[.,][0-9]))
-      | (?P<whole>{_NUMBER})?(?:(?P<vulgar>{_VULGAR})|(?:(?<=[0-9])[+\ -])?(?P<above>(?<![0-9])[0-9]{{1,2}})[⁄/](?P<below>[0-9]{{1,3}}))
+      | (?P<whole>{_NUMBER})?(?:(?:(?<=[0-9])\ )?(?P<vulgar>{_VULGAR})|(?:(?<=[0-9])[+\ -])?(?P<above>(?<![0-9])[0-9]{{1,2}})[⁄/](?P<below>[0-9]{{1,3}}))
       | (?P<amount>{_NUMBER}))
       (?:(?:\s|-(?=\w+-|\w+\s))(?P<scale>{"|".join(_SCALES)})(?:\s(?P<more>crore|million|billion))?(?!\w)
-       |\s?(?P<short>(?-i:tr?n|bn|mn|[kmb]|BN|MN?|K|B))(?![\w-])|(?P<percent>%|\s?‰)|(?=(?-i:{_ATTACHED})(?!\w))|{_END})
+       |\s?(?P<short>(?-i:tr?n|bl?n|ml?n|[kmb]|BN|MN?|K|B))(?![\w-])|(?P<percent>%|\s?‰)|(?=(?-i:{_ATTACHED})(?!\w))|{_END})
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_JOIN = r"\s?(?P<join>[–—‒−-]|to|until|and)\s?"
+_JOIN = r"\s?(?P<join>[–—‒−‑-]|to|until|and|or)\s?"
 _RANGED = re.compile(_JOIN)
 _DIGIT = re.compile(f"[0-9{''.join(_FRACTIONS)}]")
 _YEAR_DIGITS = re.compile(r"[0-9]{3}|BC|AD|CE")
@@ -85,10 +97,19 @@ _TOKEN = re.compile(r"[^\s(\[\"“]*[0-9][^\s)\]\"”]*")
 _APPROXIMATE = re.compile(r"(?:(?<!\w)(?:c|ca|circa)\.?\s?|(?<!\w)(?:early|mid|late)[\s-]|~)$", re.IGNORECASE)
 _SHOWN = re.compile(r"^(?:c|ca|circa|early|mid|late)\b|AD|A\.D\.|(?<!B)(?<!B\.)C\.?E")  # of a date
 _MONEY = re.compile(rf"(?:[A-Z]{{0,3}}[{CURRENCY}]|\b(?:[A-Z]{{3}}|Rs\.?)\s)\s?$")
+_MONEY_BEHIND = re.compile(rf"\s?(?:[{CURRENCY}]|(?:{MONEY_WORDS})(?!\w))", re.IGNORECASE)
+_ROUND = re.compile(
+    r"[1-9][0-9]{0,2}\.[0-9]00"
+)  # a whole amount of money with a point between thousands: "250.000 euros"
 _COMPOUND = re.compile(r"\s?(?P<unit>[^\W\d_]+|['′’\"″”°]{1,2})\.?,?\s?(?:and\s)?")
-_JOINED = re.compile(rf"(?:{UNIT.pattern})?\.?{_JOIN}(?:[A-Z]{{0,3}}[{CURRENCY}])?", re.IGNORECASE)
+_JOINED = re.compile(
+    rf"(?:{UNIT.pattern})?\.?{_JOIN.replace('|or', '|or|by|[×x±]')}(?:[A-Z]{{0,3}}[{CURRENCY}])?", re.IGNORECASE
+)
+_DECIMAL_COMMA = re.compile(r"^[^,.]+,[0-9]{1,2}$")
+_LAST_UNIT = re.compile(rf"[^0-9{''.join(_FRACTIONS)}]*$")
+_TALL = re.compile(r"f(?:oo|ee)?t|stone")  # units whose smaller one may be left out
 _LONGEST_GAP = 24
-_SIGNS = "−‒–-"
+_SIGNS = "−‒–‑-"
 
 
 class LiteralSpan(NamedTuple):
@@ -299,13 +320,14 @@ def _number(match: re.Match[str]) -> WrittenValue | None:
     short, scale, text = match["short"], match["scale"], match.string
     power = 0
     if short:
-        is_money = (
-            text[start - 1 : start] in CURRENCY and start > 0 or bool(_MONEY.search(text[max(0, start - 6) : start]))
-        )
+        is_money = _is_money(text, start)
         is_attached = match.start("short") == match.end("number")
-        if short.lower() in ("bn", "mn", "tn", "trn") or is_money or (short == "k" and is_attached):
+        digits = match["amount"] or ""
+        # "450K" and "1.2M" are amounts, "4K" and "221B" are names
+        is_amount = "." in digits or short == "k" or (short == "K" and len(digits) > len("10"))
+        if len(short) > 1 or is_money or (is_attached and is_amount and short not in "mb"):
             power = _SHORT_SCALES[short.lower()]
-        elif is_attached and short in ("k", "K", "b", "B", "M"):
+        elif is_attached and short in "kKbBM":
             return WrittenValue(start, end, "number")  # 4K
         else:
             end = match.end("number")
@@ -313,14 +335,20 @@ def _number(match: re.Match[str]) -> WrittenValue | None:
         return WrittenValue(start, end, "number")
     if scale:
         power = _SCALES[scale.lower()] + (_SCALES[match["more"].lower()] if match["more"] else 0)
-    if match["amount"] and not power:
-        return WrittenValue(start, end, "number", (LiteralSpan(start, end, number_entity(_digits(match["amount"]))),))
+    if (amount := match["amount"]) and not power:
+        if _ROUND.fullmatch(amount) and (_is_money(text, start) or _MONEY_BEHIND.match(text, end)):
+            amount = amount.replace(".", "")
+        return WrittenValue(start, end, "number", (LiteralSpan(start, end, number_entity(_digits(amount))),))
     if match["above"] and int(match["above"]) >= int(match["below"]):  # 24/7
         return WrittenValue(start, end, "number")
-    amount = number_entity(f"{_amount(match).scaleb(power):f}")
+    entity = number_entity(f"{_amount(match).scaleb(power):f}")
     if scale:
-        amount["label"] = " ".join(re.sub("-", " ", match[0]).split())
-    return WrittenValue(start, end, "number", (LiteralSpan(start, end, amount),))
+        entity["label"] = " ".join(re.sub("-", " ", match[0]).split())
+    return WrittenValue(start, end, "number", (LiteralSpan(start, end, entity),))
+
+
+def _is_money(text: str, start: int) -> bool:
+    return bool(_MONEY.search(text[max(0, start - 6) : start]))
 
 
 def _amount(match: re.Match[str]) -> Decimal:
@@ -340,6 +368,8 @@ def _digits(amount: str) -> str:
         return amount
     if amount.count(".") > 1:
         amount = amount.replace(".", "").replace(",", ".")
+    elif _DECIMAL_COMMA.search(amount):
+        amount = amount.replace(",", ".")
     return re.sub(rf"[,'’\s{_BLANKS}]", "", amount)
 
 
@@ -354,11 +384,13 @@ def _joined(text: str, first: WrittenValue, second: WrittenValue) -> WrittenValu
     gap = text[first.end : second.start]
     kinds = first.kind, second.kind
     if kinds == ("number", "number"):
-        match, behind = _COMPOUND.fullmatch(gap), _COMPOUND.match(text, second.end)
-        if match and behind:
-            large, small = match["unit"].lower(), behind["unit"].lower()
-            if any(ranks.get(large, 9) < ranks.get(small, -1) for ranks in UNIT_RANKS):
-                return WrittenValue(first.start, behind.end("unit"), "number")
+        last = _LAST_UNIT.search(text[first.start : second.start])  # of a compound, too: "2 days 4 h 10 min"
+        match, behind = _COMPOUND.fullmatch(last[0]) if last else None, _COMPOUND.match(text, second.end)
+        large, small = match["unit"].lower() if match else "", behind["unit"].lower() if behind else ""
+        if behind and any(ranks.get(large, 9) < ranks.get(small, -1) for ranks in UNIT_RANKS):
+            return WrittenValue(first.start, behind.end("unit"), "number")
+        if _TALL.fullmatch(large) and gap.strip() == large and len(text[second.start : second.end]) == 1:  # "6 foot 2"
+            return WrittenValue(first.start, second.end, "number")
         match = _JOINED.fullmatch(gap)
         is_range = match is not None and _is_range(match["join"], text, first)
         return WrittenValue(first.start, second.end, "number") if is_range else None
@@ -369,6 +401,12 @@ def _joined(text: str, first: WrittenValue, second: WrittenValue) -> WrittenValu
         is_era = match["join"].lower() in ("to", "until") and second.parts[0].entity["label"].endswith("BC")
         kind = "days" if is_era or "-01-01T" not in first.parts[0].entity["id"] else "date"
         return WrittenValue(first.start, second.end, kind, (*first.parts, *second.parts))
+    if kinds == ("date", "number") and re.match(_BEFORE, text[first.start : first.end]):  # "AD 98–117"
+        last_year = second.parts[0].entity["id"]
+        if last_year.isdecimal() and text[second.start : second.end] == last_year:
+            part = LiteralSpan(second.start, second.end, date_entity(int(last_year)))
+            return WrittenValue(first.start, second.end, "date", (*first.parts, part))
+        return None
     years, label = first.parts[0].entity["id"], second.parts[0].entity["label"]
     if kinds == ("number", "date") and years.isdecimal() and re.search(_AFTER, text[second.start : second.end]):
         year = _astronomical(int(years), label.endswith("BC"))  # "63–14 BC"

@@ -10,6 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -23,6 +24,7 @@ from ..pipeline import Pipeline
 from ..question_understanding.base import turns_in_step, understand
 from ..records.conversation import Conversation, RankedAnswer, Turn, new_turn
 from ..records.evidence import SOURCES, Entity, parse_sources
+from ..records.written_values import UNKNOWN, find_literals, value_at
 from ..resources import Resources
 from ..support.errors import ConfigError
 from .app import openai_error
@@ -34,8 +36,11 @@ _EARLIER = 30  # turns that count as the conversation, the last ones: each is un
 _EVIDENCES = 5  # that the text of an answer shows
 _LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of items have some 250
 _LONGEST_LINE = 2_000  # characters of its first line: the pattern takes quadratic time on some
+_LEAST_FIT = 0.3  # of what a sentence names: an item of unknown class may be the answer
 _TEXT_PARTS = ("text", "input_text", "output_text")
-_MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`#>]+")  # of Markdown: links and marks
+_MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`#>]+|(?:\s*\[\d+\])+$")  # of Markdown: links, marks and notes
+_LEAD = re.compile(r"(?:[-•–]|\d{1,2}[.)])\s+|[^\W\d]{1,9}(?:\s\w{1,9})?:\s+")  # of an item of a list, "Answer:"
+_YES_OR_NO = re.compile(r"(yes|no)\b(?!\s\w)", re.IGNORECASE)
 _ANSWER_LINE = re.compile(
     r"(?P<label>.+?) \((?:(?P<id>[^(),]+), )?(?:[^();]+; )?score (?P<score>-?[0-9.]+)(?:; not sure: .*)?\)"
 )
@@ -142,21 +147,41 @@ def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[
     earlier = [turn for turn in earlier if not pipeline.dialogue.is_talk(turn["question"])]
     conversation: Conversation = {"conv_id": "chat", "questions": earlier}
     for turn in earlier:
-        for answer in turn["pred_answers"]:
+        for answer in turn["pred_answers"][:]:
             if not answer["answer"]["id"]:
-                answer["answer"] = _named(pipeline.resources, answer["answer"]["label"])
+                named = _named(pipeline.resources, turn["question"], answer["answer"]["label"])
+                turn["pred_answers"] = [] if named is None else [{**answer, "answer": named}]
     for turns, histories in turns_in_step([conversation], use_gold_answers=False):
         understand(pipeline.qu, turns, histories, use_gold_answers=False)
     return pipeline.session(sources, conversation)
 
 
-def _named(resources: Resources, line: str) -> Entity:
-    """The item that a line is the name of; else the line itself."""
-    text = repair(_MARKUP.sub(r"\1", line).strip(' \t.:"“”'))
-    for mention in resources.linker.link(text):
-        if mention.end - mention.start == len(text):
-            return mention.candidates[0].entity
-    return Entity(id=text, label=text)
+def _named(resources: Resources, question: str, line: str) -> Entity | None:
+    """Return what a line of another program answers: an item, a date or a number, else the line; None if it has no answer."""
+    language, linker = resources.language, resources.linker
+    text = repair(_LEAD.sub("", _MARKUP.sub(r"\1", line).strip(), count=1).strip(' \t.:"“”'))
+    if text.lower() in UNKNOWN or language.talk.no_answer.match(text):
+        return None
+    if language.answer_types.is_existential(question) and (match := _YES_OR_NO.match(text)):
+        return Entity(id=match[1].capitalize(), label=match[1].capitalize())
+    mentions = linker.link(text)
+    if len(mentions) == 1 and mentions[0].end - mentions[0].start == len(text):
+        return mentions[0].candidates[0].entity
+    mentions = [mention for mention in mentions if mention.surface[:1].isupper()]
+    if not mentions and (value := value_at(text, 0, len(text))) is not None:
+        return value
+    # a sentence: of what it names beside the things of the question, the first that fits it best
+    question_items = {candidate.id for mention in linker.link(question) for candidate in mention.candidates}
+    expected = language.answer_types.expected_type(question)
+    named = [(span.start, span.entity) for span in find_literals(text)]
+    named += [(mention.start, mention.candidates[0].entity) for mention in mentions]
+    found = [
+        (language.answer_types.fit(expected, entity["id"], resources.kb.types(entity["id"])), -start, entity)
+        for start, entity in named
+        if entity["id"] not in question_items
+    ]
+    fit, _, entity = max(found, key=itemgetter(0, 1), default=(0.0, 0, None))
+    return entity if entity is not None and fit >= _LEAST_FIT else Entity(id=text, label=text)
 
 
 def answer_lines(turn: Turn) -> list[str]:

@@ -32,9 +32,13 @@ _NESTING = re.compile(
     re.IGNORECASE,
 )
 _COORDINATES = ".coordinates, .geo-default, .geo-nondefault, .geo-multi-punct"
-# elements whose style may hide or strike their words, or separate them from the words beside them
-_STYLED = ", ".join(f'[style*="{word}" i]' for word in ("display", "visibility", "line-through"))
+# elements whose style may hide, strike or raise their words, or separate them from the words beside them
+_STYLED = ", ".join(f'[style*="{word}" i]' for word in ("display", "visibility", "line-through", "super"))
 _DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;!]*[^;!\s])")
+# a picture of pictures comes first: the five stars of a rating
+_PICTURES = ", ".join(
+    f"{cell} {picture}" for picture in ('[role="img"][aria-label]', "img[alt]") for cell in ("td", "th")
+)
 _FLAG_WIDTH = 60  # pixels; larger pictures are not values
 _FILE_NAME = re.compile(r"\.(?:jpe?g|png|svg|gif|tiff?|webp)$", re.IGNORECASE)
 _BESIDE = ("inline", "none", "contents", "ruby")  # beginnings of values of `display` that do not separate words
@@ -74,6 +78,15 @@ def parse_html(html: str) -> LexborNode:
             before = node.prev.text() if node.prev is not None else ""
             lead = " " if before[-1:].isdigit() else ""
             node.replace_with(f"{lead}{' '.join(numbers[:-1])}/{numbers[-1]}")
+    apply_styles(root)
+    for node in root.css(_NOISE):
+        _remove(node)
+    describe_pictures(root)
+    return root
+
+
+def apply_styles(root: LexborNode) -> None:
+    """Remove what the style of an element hides or strikes, and part or raise what it shows so."""
     for node in root.css(_STYLED):
         style = dict(_DECLARATION.findall((node.attributes.get("style") or "").lower()))
         display = style.get("display", "inline")
@@ -85,17 +98,19 @@ def parse_html(html: str) -> LexborNode:
         elif not display.startswith(_BESIDE) and node.tag not in BLOCKS:  # blocks separate words anyway
             node.insert_before(" ")
             node.insert_after(" ")
-    for node in root.css(_NOISE):
-        _remove(node)
-    # small pictures in a cell without text become the text that describes them: flags, ticks, marks of quality
+        if style.get("vertical-align") == "super" and node.tag != "sup":
+            node.inner_html = f"<sup>{node.inner_html}</sup>"
+
+
+def describe_pictures(root: LexborNode) -> None:
+    """Put the words that describe small pictures in their place, in cells without text: flags, ticks, stars."""
     is_alone: dict[int, bool] = {}
-    for image in root.css("td img[alt], th img[alt]"):
+    for image in root.css(_PICTURES):
         cell = _enclosing(image, "td", "th")
         if cell is not None and is_alone.setdefault(cell.mem_id, not cell.text(strip=True)):
-            alt = image.attributes["alt"] or ""
-            if not _FILE_NAME.search(alt) and _width(image) <= _FLAG_WIDTH:
-                image.replace_with(f" {alt} ")
-    return root
+            words = image.attributes["alt" if image.tag == "img" else "aria-label"] or ""
+            if not _FILE_NAME.search(words) and _width(image) <= _FLAG_WIDTH:
+                image.replace_with(f" {words} ")
 
 
 def _remove(node: LexborNode) -> None:

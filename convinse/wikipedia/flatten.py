@@ -11,10 +11,11 @@ from selectolax.lexbor import LexborNode
 from ..language.language import english
 from .snippets import Link, Part, Snippet, skip_blank
 
-_EXPONENT = re.compile(r"[-+−–]?[0-9]+|[nkx]|[0-9nkx]+[-+−–][0-9nkx]+")
+_EXPONENT = re.compile(r"[-+−–]?[0-9]+(?:\.[0-9]+)?|[nkx]|[0-9nkx]+[-+−–][0-9nkx]+")
 _UNITS = frozenset(  # with powers
     "m km cm mm dm hm nm μm µm fm in inch ft foot feet yd yard yards mi mile miles nmi ly pc kpc au s sec".split()
 )
+_FRACTION = re.compile(r"[0-9]{1,2}[/⁄][0-9]{1,3}")
 _CHARGED = re.compile(r"[A-Z][a-z]?[0-9]*[+−-]")  # an ion
 _FOOTNOTE = re.compile(r"[\d\s*†‡§¶#^?,;.()\[\]]*|[a-dfgjlpquvwyz]|[a-z](?:,\s?[a-z])+|(?:[Nn]ote|nb|fn)\s?\d+")
 _INVISIBLE = str.maketrans("⁄", "/", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
@@ -103,17 +104,11 @@ class _Flattening:
     def _raise(self, sup: LexborNode) -> None:
         """Add raised text: the numerator of a fraction, a power, or other text that is not a footnote."""
         last = self._pieces[-1] if self._length else ""
-        bar = sup.next  # of a fraction: `<sup>1</sup>⁄<sub>4</sub>`
-        if (
-            bar is not None
-            and bar.tag == "-text"
-            and (bar.text_content or "").strip() in ("⁄", "/")
-            and (bar.next is not None and bar.next.tag == "sub")
-        ):
+        exponent = sup.text().strip()
+        if is_numerator(sup) or (last[-1:].isdigit() and _FRACTION.fullmatch(exponent)):
             self._pending = " " if last[-1:].isdigit() else self._pending
             self.walk(sup)
             return
-        exponent = sup.text().strip()
         behind = sup.next.text() if self._pending and sup.next is not None else ""
         base = "" if behind[:1].isalpha() else last  # the number of an isotope comes first
         if base and _is_power(base, exponent, self._source):
@@ -136,6 +131,14 @@ class _Flattening:
             Part(start, min(end, len(text))) for start, end in zip(self._starts, ends, strict=True) if start < len(text)
         )
         return Snippet(text, links, self._source, tuple(lines))
+
+
+def is_numerator(sup: LexborNode) -> bool:
+    """Return True if raised text is above the bar of a fraction: `<sup>1</sup>⁄<sub>4</sub>`."""
+    bar = sup.next
+    if bar is None or bar.tag != "-text" or (bar.text_content or "").strip() not in ("⁄", "/"):
+        return False
+    return bar.next is not None and bar.next.tag == "sub"
 
 
 def _is_power(base: str, exponent: str, source: str) -> bool:

@@ -21,6 +21,7 @@ _MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # of a table, and of a row span: HTML's l
 _NO_LIMIT = 10**9
 _NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
 _MAX_HEADER = 40  # characters of a header in a cell that is not a header cell
+_BOLD = re.compile(r"font(?:-weight)?\s*:[^;]*(?:bold|[6-9]00)\b", re.IGNORECASE)
 _MIN_SHARE = 0.8  # share of numbers and dates among the texts of a column of numbers
 
 
@@ -154,7 +155,7 @@ def header_rows(table: Sequence[GridRow], node: LexborNode) -> set[int]:
     """
     top = next(table_rows(node), None)
     top_cells = [] if top is None else list(row_cells(top))
-    is_bold = len(top_cells) > 1 and 2 * sum(cell.css_first("b") is not None for cell in top_cells) > len(top_cells)
+    is_bold = len(top_cells) > 1 and 2 * sum(map(_is_bold, top_cells)) > len(top_cells)
     numbers = [number for number, row in enumerate(table) if any(texts_of(row)) and not is_banner(row)]
     if not numbers:
         return set()
@@ -186,7 +187,7 @@ def header_rows(table: Sequence[GridRow], node: LexborNode) -> set[int]:
 def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColumns, is_bold: bool) -> bool:
     cells = [cell for cell in dict.fromkeys(row) if cell is not None and cell.snippet.text]
     header_cells = [cell for cell in cells if cell.header]
-    if len(header_cells) == len(cells) and (len(cells) > 1 or len(row) == 1):
+    if len(header_cells) == len(cells) and (len(cells) > 1 or len(row) == 1 or not texts_of(row)[0]):
         return not data or any(cell.scope != "row" for cell in cells)
     if len(header_cells) > 1 and 2 * len(header_cells) > len(cells):
         return True
@@ -198,6 +199,11 @@ def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColu
     are_labels = len({*texts}) == len(texts) and max(map(len, texts)) <= _MAX_HEADER and all(texts_of(row)[1:])
     # of two columns the first may name the values of the second
     return are_labels and len(row) > 2 and len(data) > 1 and columns.likeness(row) < 0
+
+
+def _is_bold(cell: LexborNode) -> bool:
+    styles = [node.attributes.get("style") or "" for node in (cell, cell.parent) if node is not None]
+    return cell.css_first("b, strong") is not None or any(map(_BOLD.search, styles))
 
 
 class _NumberColumns:

@@ -39,6 +39,8 @@ def test_settings_count_at_call_time(shared):
     assert [len(found) for found in retriever.batch([question] * 2, k=2)] == [2, 2]
     assert len(retriever.bind(k=1).invoke(question)) == len(asyncio.run(retriever.ainvoke(question, k=1))) == 1
     assert len(asyncio.run(wider.abatch([question], k=2))[0]) == 2
+    assert sources(retriever.invoke(question, sources=["text"])) == {"text"}
+    assert sources(LangChainRetriever(shared, ("text", "info"), k=3).invoke(question)) <= {"text", "info"}
     which = retriever.configurable_alternatives(
         ConfigurableField(id="which"), default_key="kb", text=LangChainRetriever(shared, "text", k=2)
     )
@@ -47,3 +49,5 @@ def test_settings_count_at_call_time(shared):
     assert sources(chosen.invoke(question)) == {"text"} and len(chosen.invoke(question)) == 2
     with pytest.raises(TypeError, match="most"):
         retriever.invoke(question, most=1)
+    with pytest.raises(ValueError, match="top_k"):
+        LangChainRetriever(shared, "kb", top_k=1)

@@ -98,8 +98,10 @@ def test_qualifiers_follow_the_object_in_their_order(path):
 
 def test_lines_without_brackets_and_commas_read_the_same(workdir):
     lines = workdir / "lines.json"
-    lines.write_text("\r\n\n".join(json.dumps(one) for one in world()), encoding="utf-8")
-    assert list(read_dump(lines)) == read(workdir / "plain.json", world())
+    documents = [json.dumps(one) for one in world()]
+    for text in ("\r\n\n".join(documents), "[" + ",\n".join(documents) + "]", "[\n" + "\n,".join(documents) + "\n]"):
+        lines.write_text(text, encoding="utf-8")
+        assert list(read_dump(lines)) == read(workdir / "plain.json", world())
 
 
 def many(count):
@@ -158,6 +160,9 @@ def test_more_than_one_percent_of_bad_lines_stops(path, good, bad, caplog):
 def test_a_snak_without_datatype_is_read_by_the_type_of_its_value(path, kind, snak, value):
     untyped = {"snaktype": "value", "datavalue": {**snak["datavalue"], "type": kind}}
     assert values(path, claim("P1", untyped, ("P2", untyped))) == [(("P1", value), ("P2", value))]
+    del untyped["datavalue"]["type"]  # then its keys tell it; a plain text may be an id or an address
+    statements = [] if kind == "string" else [(("P1", value), ("P2", value))]
+    assert values(path, claim("P1", untyped, ("P2", untyped))) == statements
 
 
 def test_a_build_says_once_what_it_left_out(workdir, caplog):

@@ -79,7 +79,7 @@ def test_an_answer_of_another_program_is_the_entity_that_its_line_names(pipeline
     messages = [ChatMessage(role="user", content=case["question"]), ChatMessage(role="assistant", content=case["line"])]
     _, earlier = chat_question(ChatRequest(messages=[*messages, ChatMessage(role="user", content="When was he born?")]))
     (turn,) = session_after(pipeline, ("kb",), earlier).conversation["questions"]
-    assert [answer["answer"]["id"] for answer in turn["pred_answers"]] == [case["id"]]
+    assert [answer["answer"]["id"] for answer in turn["pred_answers"]] == ([case["id"]] if case["id"] else [])
 
 
 PICTURE = {"type": "image_url", "image_url": {"url": "x"}}
