@@ -126,12 +126,12 @@ def _train_retriever(options: argparse.Namespace) -> int:
     output = str(Path(options.output).expanduser())
     settings = check_settings({**changes, "output": output}, RetrieverTraining, "train retriever")
     pairs, questions, index = (Path(name) for name in (options.pairs, options.questions, options.index))
-    trained = train_retriever(pairs, questions, index, settings, options.quiet)
+    fitted, lexical, counts = train_retriever(pairs, questions, index, settings, options.quiet)
     rows = [
         [name, *(f"{measures[key]:.4f}" for key in ("mrr_at_10", "hit_at_1", "hit_at_10"))]
-        for name, measures in {"BM25 alone": trained.lexical, **trained.fitted.rows()}.items()
+        for name, measures in {"BM25 alone": lexical, **fitted.rows()}.items()
     ]
-    title = f"{trained.dev:,} held-out questions, {trained.train:,} to train on"
+    title = f"{counts['dev']:,} held-out questions, {counts['train']:,} to train on"
     print_rows(title, ("epoch", "MRR@10", "hit@1", "hit@10"), rows)
     print(f"{settings.output}: name it in {'evs_bi_encoder' if settings.bi_encoder else 'evs_model'}")
     return 0

@@ -7,7 +7,6 @@ import itertools
 import logging
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from ..language.language import english
 from ..language.text import fold
@@ -32,6 +31,7 @@ _LONGEST_PATH = 100  # characters of the headings before an evidence; the neares
 
 # an item with its names in a document: the document, a section, or the subject of a row
 NamedThing = tuple[Entity, tuple[str, ...]]
+_Placed = tuple[Snippet, Citation]
 
 
 def item_id(*path: str) -> str:
@@ -51,47 +51,36 @@ def title_of(name: str, document: ReadDocument) -> str:
 
 def document_evidences(name: str, document: ReadDocument) -> tuple[list[Evidence], list[NamedThing]]:
     """Return the evidences of a document, and the things that it names, itself first; citations have the `name` of its file."""
-    cutting = _Cutting(title_of(name, document))
+    cutting = _Cutting(name, title_of(name, document))
     pieces: list[_Placed] = []
     size = 0
-    for placed in cutting.walk(document.blocks):
-        size += len(placed.snippet.text)
+    for snippet, citation in cutting.walk(document.blocks):
+        size += len(snippet.text)
         if size > MOST_PAGE_TEXT:
             LOGGER.warning("%.100s: gives more than %d characters; the rest is left out", name, MOST_PAGE_TEXT)
             break
-        pieces.append(placed)
+        pieces.append((snippet, citation))
     item: Entity = {"id": item_id(name), "label": cutting.title}
     path = PurePosixPath(name)
     things: dict[str, NamedThing] = {item["id"]: (item, (cutting.title, path.stem, path.name))}
-    targets = (link.target for placed in pieces for link in placed.snippet.links)
+    targets = (link.target for snippet, _ in pieces for link in snippet.links)
     # a name is one item of the whole collection, whose files speak of the same
     subjects = {target: Entity(id=item_id("", fold(target)), label=target) for target in targets}
-    evidences = page_evidences(Page(cutting.title, tuple(placed.snippet for placed in pieces)), item, subjects)
-    for evidence, placed in zip(evidences, pieces, strict=True):
-        _place(evidence, name, placed, things)
+    evidences = page_evidences(Page(cutting.title, tuple(snippet for snippet, _ in pieces)), item, subjects)
+    for evidence, (_, citation) in zip(evidences, pieces, strict=True):
+        _place(evidence, citation, things)
     for entity in subjects.values():
         things.setdefault(entity["id"], (entity, (entity["label"],)))
     return evidences, list(things.values())
 
 
-class _Placed(NamedTuple):
-    snippet: Snippet
-    headings: tuple[str, ...]
-    line: int
-    page: int
-
-
-def _place(evidence: Evidence, name: str, placed: _Placed, things: dict[str, NamedThing]) -> None:
+def _place(evidence: Evidence, citation: Citation, things: dict[str, NamedThing]) -> None:
     """Add the citation to an evidence, and the mention of its section at its beginning."""
-    place: Citation = {"file": name, "headings": list(placed.headings)}
-    if placed.line:
-        place["line"] = placed.line
-    if placed.page:
-        place["page"] = placed.page
-    evidence["citation"] = place
+    evidence["citation"] = citation
     start = evidence["mentions"][0]["end"] + 2 if evidence["mentions"] else 0
-    for depth, heading in enumerate(placed.headings, 1):
-        section: Entity = {"id": item_id(name, *placed.headings[:depth]), "label": heading}
+    headings = citation["headings"]
+    for depth, heading in enumerate(headings, 1):
+        section: Entity = {"id": item_id(citation["file"], *headings[:depth]), "label": heading}
         things.setdefault(section["id"], (section, (heading,)))
         if not evidence["evidence_text"].startswith(heading, start):  # no room in the text
             continue
@@ -107,8 +96,8 @@ def _place(evidence: Evidence, name: str, placed: _Placed, things: dict[str, Nam
 class _Cutting:
     """Cuts a document into snippets that begin with its title and the headings above them."""
 
-    def __init__(self, title: str) -> None:
-        self.title = name_in(title)
+    def __init__(self, name: str, title: str) -> None:
+        self._name, self.title = name, name_in(title)  # of the file, of the document
         self._headings: list[tuple[int, str]] = []  # level and text
         self._is_bare = False  # nothing stands below the last heading yet
         self._place_of_heading = 0, 0  # its line and page
@@ -155,7 +144,12 @@ class _Cutting:
         return ", ".join(dict.fromkeys(part for part in (self.title, *self._above) if part)) + ", "
 
     def _placed(self, snippet: Snippet, line: int, page: int) -> _Placed:
-        return _Placed(snippet, tuple(heading for _, heading in self._headings), line, page)
+        citation: Citation = {"file": self._name, "headings": [heading for _, heading in self._headings]}
+        if line:
+            citation["line"] = line
+        if page:
+            citation["page"] = page
+        return snippet, citation
 
     def _paragraph(self, block: TextBlock) -> Iterator[_Placed]:
         """Yield the sentences of a paragraph, joined into passages, and the addresses that it links to."""

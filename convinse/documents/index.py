@@ -418,12 +418,13 @@ class _Change:
                 return "unchanged"
             document = read_document(file.name, data)
             evidences, named = document_evidences(file.name, document)
-        except (DataError, OSError) as error:
+        except DataError as error:
             self._remove(file.name)
-            if isinstance(error, DataError):
-                self._insert(file, 0, digest, "", "{}", one_line(error))
-            else:  # not stored: the next update reads the file again
-                self._faults[file.name] = error.strerror or one_line(error)
+            self._insert(file, 0, digest, "", "{}", one_line(error))
+            return "faulty"
+        except OSError as error:  # not stored: the next update reads the file again
+            self._remove(file.name)
+            self._faults[file.name] = error.strerror or one_line(error)
             return "faulty"
         self._read.update(evidence["source"] for evidence in evidences)
         self._new.append(_New(file, digest, evidences, named, "; ".join(document.left_out)))

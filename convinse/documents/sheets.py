@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..support.errors import DataError
 from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
@@ -224,9 +224,7 @@ def shown(value: Any, form: str) -> str:
     return " ".join(str(value).split())
 
 
-class _FormatPiece(NamedTuple):
-    text: str
-    is_sign: bool  # of the format, not a literal
+_FormatPiece = tuple[str, bool]  # a text, and whether it is a sign of the format, not a literal
 
 
 def shown_number(value: float, form: str) -> str:
@@ -237,14 +235,14 @@ def shown_number(value: float, form: str) -> str:
         section, value = sections[1], -value
     elif value == 0 and len(sections) > 2:
         section = sections[2]
-    signs = [place for place, piece in enumerate(section) if piece.is_sign and piece.text in _DIGITS]
+    signs = [place for place, (text, is_sign) in enumerate(section) if is_sign and text in _DIGITS]
     if not signs:
-        is_general = any(piece.is_sign for piece in section)  # General, or a format that shows no number
-        words = "" if is_general else "".join(piece.text for piece in section).strip()
+        is_general = any(is_sign for _, is_sign in section)  # General, or a format that shows no number
+        words = "" if is_general else "".join(text for text, _ in section).strip()
         return words or ("-" if is_negative and value > 0 else "") + _plain(value)
-    before = "".join(piece.text for piece in section[: signs[0]] if not (piece.is_sign and piece.text in "-+(,."))
-    behind = "".join(piece.text for piece in section[signs[-1] + 1 :] if not (piece.is_sign and piece.text in "),."))
-    inner = [piece.text for piece in section[signs[0] : signs[-1] + 1] if piece.is_sign]
+    before = "".join(text for text, is_sign in section[: signs[0]] if not (is_sign and text in "-+(,."))
+    behind = "".join(text for text, is_sign in section[signs[-1] + 1 :] if not (is_sign and text in "),."))
+    inner = [text for text, is_sign in section[signs[0] : signs[-1] + 1] if is_sign]
     is_marked = is_negative and value > 0  # its section has the sign of a negative number, or brackets
     number = _digits(abs(value), inner, section, signs[-1])
     sign = "-" if (value < 0 or is_marked) and any(digit.isdigit() and digit != "0" for digit in number) else ""
@@ -259,18 +257,18 @@ def _sections(form: str) -> Iterator[list[_FormatPiece]]:
             yield pieces
             pieces = []
         elif sign is not None:
-            pieces.append(_FormatPiece(sign, sign not in " $€£¥%/:"))
+            pieces.append((sign, sign not in " $€£¥%/:"))
         elif (literal := next((text for text in (quotation, escape, currency) if text), "")) != "":
-            pieces.append(_FormatPiece(literal, False))
+            pieces.append((literal, False))
     yield pieces
 
 
 def _digits(value: float, inner: list[str], section: Sequence[_FormatPiece], last: int) -> str:
     whole, _, fraction = "".join(inner).partition(".")
     exponent = re.search(r"[eE][+-](.*)", "".join(inner))
-    value *= 100.0 ** sum(piece.text == "%" for piece in section)
+    value *= 100.0 ** sum(text == "%" for text, _ in section)
     for piece in section[last + 1 :]:  # a comma behind the digits divides by a thousand
-        if not (piece.is_sign and piece.text == ","):
+        if piece != (",", True):
             break
         value /= 1000
     places = sum(sign in _DIGITS for sign in fraction.partition("E")[0].partition("e")[0])

@@ -10,8 +10,8 @@ import msgspec
 
 from ..config import Config
 from ..language.text import fold
-from ..language_models.chat_model import ChatModel, Reply
-from ..language_models.completion import read_strictly
+from ..language_models.chat_model import ChatModel
+from ..language_models.completion import Completion, read_strictly
 from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import normalize_source
@@ -106,9 +106,9 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return Prompt(_INSTRUCTIONS, content, "answers", form)
 
     def _answered(
-        self, turn: Turn, question: Question, shown: Sequence[int], reply: Reply[SaidAnswers] | None
+        self, turn: Turn, question: Question, shown: Sequence[int], reply: tuple[Completion, SaidAnswers | None] | None
     ) -> list[RankedAnswer]:
-        said = _said_answers(reply, question, shown) if reply is not None else []
+        said = _said_answers(*reply, question, shown) if reply is not None else []
         ranked = ordered(
             answer._replace(reasons=("llm",) if answer.places else ("llm", "unsupported"))
             for answer in said
@@ -116,10 +116,11 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         )
         reason = reason_to_abstain(question, ranked, self.config.ha_abstain_below)
         if reply is not None:
-            turn["ha_tokens"] = reply.completion.counted
+            completion, parsed = reply
+            turn["ha_tokens"] = completion.counted
             if said and not ranked:
                 reason = "what the language model answers stands in no evidence that it cites"
-            elif reply.said is None:
+            elif parsed is None:
                 reason = "what the language model wrote is not an answer"
             elif not ranked:
                 reason = "the language model finds no answer in the evidences"
@@ -128,16 +129,18 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return answers(ranked, self.config.ha_max_answers)
 
 
-def _said_answers(reply: Reply[SaidAnswers], question: Question, shown: Sequence[int]) -> list[AnswerCandidate]:
+def _said_answers(
+    completion: Completion, parsed: SaidAnswers | None, question: Question, shown: Sequence[int]
+) -> list[AnswerCandidate]:
     # the score of each is its probability, which never grows from answer to answer; the first of several answers of one id counts
     answers: dict[str, AnswerCandidate] = {}
     confidence = 1.0
-    for said in reply.said.answers if reply.said is not None else ():
+    for said in parsed.answers if parsed is not None else ():
         if not said.answer.strip():
             continue
         written = msgspec.json.encode(said.answer).decode()[1:-1]  # as it stands in JSON
-        start = reply.completion.text.find('"answer"')
-        probability = reply.completion.probability_of(written, max(start, 0) + len('"answer"'))
+        start = completion.text.find('"answer"')
+        probability = completion.probability_of(written, max(start, 0) + len('"answer"'))
         confidence = min(confidence, 1.0 if probability is None else probability)
         answer = cited(said.answer, (number - 1 for number in said.evidences), question, shown)
         answers.setdefault(answer.entity["id"], answer._replace(score=confidence))

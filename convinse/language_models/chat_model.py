@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,14 +23,6 @@ _PATH = "chat/completions"
 _FIELD_REFUSED = (400, 422, 501)  # status of servers that do not know a field
 
 
-@dataclass(frozen=True)
-class Reply(Generic[T]):
-    """A completion and its parsed answer; None if it has another form."""
-
-    completion: Completion
-    said: T | None
-
-
 class ChatModel:
     """A client of a language model that sends several prompts at once.
 
@@ -44,12 +35,12 @@ class ChatModel:
         # optional fields of a request, tried in this order until the server takes them
         self._offers: list[tuple[str, ...]] = [("logprobs", "response_format"), ("response_format",), ("logprobs",), ()]
 
-    def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
-        """Return the replies to prompts of a stage; prompts that the cache lacks are sent, `parallel` at once.
+    def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[tuple[Completion, T | None]]:
+        """Return the completions of prompts of a stage; prompts that the cache lacks are sent, `parallel` at once.
 
-        `read` parses the text of an answer, or raises `ValueError`. After a `NetworkError` earlier replies stay in the cache.
+        Each comes with the answer that `read` parses from its text; None if it has another form (`ValueError`). After a `NetworkError` earlier replies stay in the cache.
         """
-        replies: dict[int, Reply[T]] = {}
+        replies: dict[int, tuple[Completion, T | None]] = {}
         keys = []
         for place, prompt in enumerate(prompts):
             # everything that the answer depends on, but neither address nor key of the server
@@ -58,7 +49,7 @@ class ChatModel:
             keys.append(("completion", self._server.model, digest))
             if (cached := self._cache.get(*keys[-1])) is not None:
                 completion = msgspec.convert(cached, Completion)
-                replies[place] = Reply(completion, read(completion.text))
+                replies[place] = completion, read(completion.text)
         missing = [place for place in range(len(prompts)) if place not in replies]
 
         def done(number: int, completion: Completion) -> None:
@@ -66,10 +57,10 @@ class ChatModel:
             try:
                 if completion.is_cut:
                     raise ValueError("it was cut before its end; raise max_tokens, or have the model think less")
-                replies[place] = Reply(completion, read(completion.text))
+                replies[place] = completion, read(completion.text)
             except ValueError as error:
                 LOGGER.warning("%s: an answer of the model cannot be used: %s", self._server.key, one_line(error))
-                replies[place] = Reply(completion, None)
+                replies[place] = completion, None
             else:
                 self._cache.put(*keys[place], value=msgspec.to_builtins(completion))
 

@@ -11,8 +11,8 @@ import msgspec
 
 from ..config import Config
 from ..language.text import fold
-from ..language_models.chat_model import ChatModel, Reply
-from ..language_models.completion import read_strictly
+from ..language_models.chat_model import ChatModel
+from ..language_models.completion import Completion, read_strictly
 from ..language_models.prompts import Prompt, closed_object, estimated_tokens, fenced
 from ..records.conversation import Turn, Understanding
 from ..records.evidence import Entity, unique_entities
@@ -91,9 +91,11 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
             lines[:0] = spoken
         return Prompt(_INSTRUCTIONS, fenced("conversation", [*lines, question]), "representation", _SCHEMA)
 
-    def _understood(self, turn: Turn, history: Sequence[Turn], reply: Reply[SaidIntent]) -> Understanding:
-        tokens = reply.completion.counted
-        said, stems = reply.said, self.language.words.stems
+    def _understood(
+        self, turn: Turn, history: Sequence[Turn], reply: tuple[Completion, SaidIntent | None]
+    ) -> Understanding:
+        completion, said = reply
+        tokens, stems = completion.counted, self.language.words.stems
         spoken = [turn["question"]]
         for earlier in history:
             spoken += earlier["question"], answer_text(earlier)

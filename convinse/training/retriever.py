@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ..config import RetrieverTraining
 from ..passages.index import PassageIndex
@@ -25,21 +24,13 @@ _GROUPS = 8  # a relevant passage and its negatives, of a step
 _POSITIVES = 2  # groups of a question in an epoch at most
 
 
-class TrainedRetriever(NamedTuple):
-    """The measures of all epochs and of BM25 alone, and the numbers of questions to train on and to validate with."""
-
-    fitted: FitResult
-    lexical: Measures
-    train: int
-    dev: int
-
-
 def train_retriever(
     pairs: Path, questions: Path, index: Path, settings: RetrieverTraining, quiet: bool = False
-) -> TrainedRetriever:
+) -> tuple[FitResult, Measures, dict[str, int]]:
     """Train on judged passages (`pairs.tsv`, `questions.jl`) of the index in a folder; see `trainer`.
 
-    The epoch with the best MRR@10 over the mined candidates is kept.
+    The epoch with the best MRR@10 over the mined candidates is kept. Returns the measures of all epochs and of BM25 alone, and the
+    numbers of questions to train on (`train`) and to validate with (`dev`).
     """
     key, output = "--base", Path(settings.output)  # as the command calls it, for messages
     check_output(output, "--output")
@@ -88,6 +79,7 @@ def train_retriever(
             criterion=lambda epoch: epoch["mrr_at_10"],
         )
     )
+    counts = {"train": len(train), "dev": len(dev)}
     run.write(
         fitted,
         learner.title,
@@ -102,10 +94,10 @@ BM25 did not find counts 0.""",
         task=learner.task,
         library=learner.library,
         rows={"BM25 alone": lexical},
-        record={"bm25": lexical, "questions": {"train": len(train), "dev": len(dev)}},
+        record={"bm25": lexical, "questions": counts},
         more=learner.write_more,
     )
-    return TrainedRetriever(fitted, lexical, len(train), len(dev))
+    return fitted, lexical, counts
 
 
 def measures(ranked: Sequence[Sequence[bool]]) -> Measures:

@@ -54,8 +54,8 @@ def serving(*replies):
 
 def test_a_request_in_the_shape_of_the_interface():
     with serving() as server:
-        (reply,) = Client(server.url, extra={"top_p": 0.5, "stream": True}).ask()
-    assert reply.said.answers[0].answer == "Yes" and reply.completion.prompt_tokens == 100
+        ((completed, said),) = Client(server.url, extra={"top_p": 0.5, "stream": True}).ask()
+    assert said.answers[0].answer == "Yes" and completed.prompt_tokens == 100
     (request,) = server.requests
     assert request.path == "/v1/chat/completions" and "Authorization" not in request.headers
     json_schema = {"name": "answers", "strict": True, "schema": SCHEMA}
@@ -107,7 +107,7 @@ def test_refused_fields_are_left_out_from_then_on(caplog, fields, number, words)
 
     with model_server(reply) as server:
         replies = Client(server.url).ask(3)
-    assert [reply.said.answers[0].answer for reply in replies] == ["Yes"] * 3
+    assert [said.answers[0].answer for _, said in replies] == ["Yes"] * 3
     assert len(server.requests) == number
     (line,) = [record.message for record in caplog.records if "takes no" in record.message]
     assert line.startswith(f"ha_llm: the server takes {words} (") and "422 Unprocessable Entity" in line
@@ -122,7 +122,7 @@ def test_a_reply_of_another_form_is_dropped_and_not_cached(text, says, caplog):
         form(text)
     with model_server(lambda body, request: completion(text)) as server:
         for _ in range(2):
-            assert Client(server.url).ask()[0].said is None
+            assert Client(server.url).ask()[0][1] is None
     assert len(server.requests) == 2 and "cannot be used" in caplog.text
 
 
@@ -139,13 +139,13 @@ def test_an_unusable_answer_is_one_line_and_is_not_cached(value, words):
     with serving(value, value) as server:
         refused(NetworkError, lambda: Client(server.url).ask(), "ha_llm: the server's answer cannot be used", *words)
         refused(NetworkError, lambda: Client(server.url).ask(), *words)
-        assert Client(server.url).ask()[0].said is not None
+        assert Client(server.url).ask()[0][1] is not None
 
 
 def test_a_broken_body_is_requested_again():
     broken = b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"choices": ['
     with serving(broken, b"nonsense\r\n\r\n") as server:
-        assert Client(server.url).ask()[0].said is not None
+        assert Client(server.url).ask()[0][1] is not None
     assert len(server.requests) == 3
 
 
@@ -162,7 +162,7 @@ def test_a_busy_server_says_when_to_try_again(pauses):
     with serving(
         error("slow down", 429, **{"Retry-After": 7}), error("slow down", 429, **{"Retry-After": 3})
     ) as server:
-        assert Client(server.url).ask()[0].said is not None
+        assert Client(server.url).ask()[0][1] is not None
     assert [round(pause) for pause in pauses] == [7, 3]
 
 
@@ -179,8 +179,8 @@ def test_a_wrong_model_and_a_missing_server_are_one_line():
 def test_a_cut_reply_is_dropped_and_the_others_count(text, caplog):
     with serving(completion(YES), completion(text, finish="length")) as server:
         replies = Client(server.url).ask(3)
-    assert [reply.said is None for reply in replies] == [False, True, False]
-    assert len(server.requests) == 3 and replies[1].completion.completion_tokens == 10
+    assert [said is None for _, said in replies] == [False, True, False]
+    assert len(server.requests) == 3 and replies[1][0].completion_tokens == 10
     assert "cut before its end; raise max_tokens" in caplog.text
 
 

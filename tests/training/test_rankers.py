@@ -215,19 +215,19 @@ def pooled(mode, folder):
 
 
 def test_a_cross_encoder_corrects_bm25_and_its_record_has_the_measures(judged):
-    trained = retrieve(output="models/cross", epochs=6)
+    fitted, lexical, counts = retrieve(output="models/cross", epochs=6)
     assert names("models") == ["cross"]
-    assert (trained.train, trained.dev) == (18, 6)
-    assert trained.lexical == {"mrr_at_10": 0.25, "hit_at_1": 0, "hit_at_10": 1}
-    best = trained.fitted.history[trained.fitted.best]
+    assert counts == {"train": 18, "dev": 6}
+    assert lexical == {"mrr_at_10": 0.25, "hit_at_1": 0, "hit_at_10": 1}
+    best = fitted.history[fitted.best]
     assert best["mrr_at_10"] > 0.9
     reranker = BertReranker("models/cross", "cpu", precision="fp32")
     texts = ("book, the author qq of a song", "qq qq film one", "qq qq film two")
     right, *wrong = reranker.predict([("who is qq", text) for text in texts])
     assert right > max(wrong)
     written = record("models/cross")
-    assert written["epochs"] == trained.fitted.history and written["best_epoch"] == trained.fitted.best
-    assert written["bm25"] == trained.lexical and written["questions"] == {"train": 18, "dev": 6}
+    assert written["epochs"] == fitted.history and written["best_epoch"] == fitted.best
+    assert written["bm25"] == lexical and written["questions"] == counts
     found = measured(judged, lambda query, texts: reranker.predict([(query, text) for text in texts], logits=True))
     assert found == pytest.approx(best)
     card = Path("models/cross/README.md").read_text()
@@ -239,12 +239,12 @@ def test_a_cross_encoder_corrects_bm25_and_its_record_has_the_measures(judged):
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_a_bi_encoder_learns_and_keeps_its_pooling(judged, tmp_path, pooling):
     base = pooled({"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling], tmp_path / "base")
-    trained = retrieve(base, bi_encoder=True, epochs=3)
+    fitted, *_ = retrieve(base, bi_encoder=True, epochs=3)
     encoder = BiEncoder("new", "cpu", precision="fp32", backend="torch")
     assert encoder.engine.backend.pool_first == (pooling == "cls")
     found = measured(judged, lambda query, texts: encoder.embed(texts) @ encoder.embed([query])[0])
-    assert found == pytest.approx(trained.fitted.history[trained.fitted.best])
-    assert len({tuple(epoch.values()) for epoch in trained.fitted.history}) > 1
+    assert found == pytest.approx(fitted.history[fitted.best])
+    assert len({tuple(epoch.values()) for epoch in fitted.history}) > 1
     assert names() == ["index", "new", "pairs.tsv", "passages.jl", "questions.jl"]
     assert "sentence-similarity" in Path("new/README.md").read_text()
     if pooling == "mean":
