@@ -322,7 +322,7 @@ def ask(
 
 def build_stage(stage: StageName, config: Config, resources: Resources | None = None) -> Any:
     """Return the configured module of a stage (`qu`, `ers`, `ha`), a subclass of the stage's base class."""
-    return build(find_module(stage, getattr(config, stage), STAGES[stage]), config, resources or Resources(config))
+    return build(find_module(stage, config[stage], STAGES[stage]), config, resources or Resources(config))
 
 
 def _copied(conversation: Conversation) -> Conversation:

@@ -80,7 +80,7 @@ def _train_stage(options: argparse.Namespace) -> int:
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
         if module.trainer is None and type(module).train is STAGES[stage].train:
-            print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
+            print(f"{stage}: '{config[stage]}' has nothing to train")
             continue
         try:
             module.train(sources)

@@ -15,7 +15,7 @@ from ..support.limits import LARGEST_CONFIG
 from ..wikipedia.document import cut_deep
 from .code_pages import decoded
 from .html import html_blocks, raised_words
-from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock, at_line
 from .records import blocks_of
 from .texts import fields_of
 
@@ -52,8 +52,6 @@ def read_markdown(data: bytes) -> ReadDocument:
             text = "\n" * front[0].count("\n") + text[front.end() :]
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     blocks += _TokenWalk(parser.parse(cut_deep(text))).blocks()
-    if not title:
-        title = next((block.text for block in blocks[:1] if isinstance(block, Heading) and block.level == 1), "")
     return ReadDocument(title, blocks)
 
 
@@ -82,7 +80,7 @@ class _TokenWalk:
             elif token.type == "html_block":
                 body = LexborHTMLParser(cut_deep(token.content)).body
                 if body is not None:
-                    yield from (_at(block, line) for block in html_blocks(body))
+                    yield from (at_line(block, line) for block in html_blocks(body))
             elif token.type == "inline":
                 yield from self._inline(self._tokens[place - 1], token, line)
             place += 1
@@ -110,12 +108,6 @@ def _fields(tokens: Sequence[Token]) -> list[tuple[str, str]]:
         else:
             lines[-1].append(token)
     return fields_of(inline_words(line)[0] for line in lines)
-
-
-def _at(block: Block, line: int) -> Block:
-    return (
-        block._replace(lines=[line] * len(block.rows)) if isinstance(block, TableBlock) else block._replace(line=line)
-    )
 
 
 def inline_words(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:

@@ -60,6 +60,13 @@ class PairsBlock(NamedTuple):
 Block = Heading | TextBlock | TableBlock | PairsBlock
 
 
+def at_line(block: Block, line: int) -> Block:
+    """Return a block, all rows of a table, at a line; 0 for none."""
+    if isinstance(block, TableBlock):
+        return block._replace(lines=[line] * len(block.rows) if line else ())
+    return block._replace(line=line)
+
+
 class ReadDocument(NamedTuple):
     """A document: its title, or an empty string, its content, and what of it was left out, in words for its user."""
 

@@ -19,7 +19,7 @@ from ..support.errors import ConfigError, DataError, one_line
 from .code_pages import decoded
 from .html import html_document
 from .markdown import read_markdown
-from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock, at_line
 from .office import OLE, unpacked
 from .records import blocks_of, document_of_value
 from .texts import read_text
@@ -86,15 +86,11 @@ def read_notebook(data: bytes) -> ReadDocument:
         text = source if isinstance(source, str) else "".join(source)
         if cell.get("cell_type") == "markdown":
             # lines of a cell say nothing about the file
-            blocks += (_without_line(block) for block in read_markdown(text.encode()).blocks)
+            blocks += (at_line(block, 0) for block in read_markdown(text.encode()).blocks)
         elif text.strip():
             blocks.append(TextBlock(text, kind="code"))
     first = next((block.text for block in blocks[:1] if isinstance(block, Heading)), "")
     return ReadDocument(first, blocks)
-
-
-def _without_line(block: Block) -> Block:
-    return block._replace(lines=()) if isinstance(block, TableBlock) else block._replace(line=0)
 
 
 def read_mail(data: bytes) -> ReadDocument:

@@ -57,8 +57,7 @@ def read_text(data: bytes) -> ReadDocument:
     blocks: list[Block] = []
     for place, lines in enumerate(groups):
         blocks += _blocks_of(lines, is_first=place == 0, is_last=place == len(groups) - 1)
-    first = blocks[0] if blocks else None
-    return ReadDocument(first.text if isinstance(first, Heading) and first.level == 1 else "", blocks)
+    return ReadDocument("", blocks)
 
 
 def _groups(text: str) -> Iterator[Sequence[_Line]]:

@@ -222,8 +222,8 @@ class ModelHead:
             name = model
             if not isinstance(name, (str, Path)) or str(name).endswith((".yml", ".yaml")):
                 config = read_config(name)
-                settings = settings or configured(config, self.key, getattr(config, self.length_key))
-                name = getattr(config, self.key)
+                settings = settings or configured(config, self.key, config[self.length_key])
+                name = config[self.key]
                 if not name:
                     raise ConfigError(f"{self.key}: the configuration names no model; name one, such as snapshot:model")
             model = model_path(name)

@@ -42,7 +42,7 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
     for server in _SERVERS:
         settings[server] = {key: value for key, value in settings[server].items() if key not in _HOW_ASKED}
-    models = [Path(model_path(name)) for key in _MODELS if (name := getattr(config, key))]
+    models = [Path(model_path(name)) for key in _MODELS if (name := config[key])]
     return {
         "settings": fingerprint(settings),
         "knowledge base": _build_id(lambda: resources.kb.build_id),

@@ -247,7 +247,7 @@ class Resources:
 
     def reranker(self, key: Literal["evs_model", "evs_bi_encoder"] = "evs_model") -> BertReranker | None:
         """Return the cross-encoder that `key` names, whose scores the evidence cache keeps; None if not configured."""
-        name = getattr(self.config, key)
+        name = self.config[key]
         settings = configured(self.config, key, self.config.evs_max_length)
         return BertReranker(name, settings=settings, models=self.models, cache=self.cache) if name else None
 
@@ -335,18 +335,18 @@ class Resources:
 
     def _heads(self) -> tuple[str, Path | None]:
         key = "ha_heads" if self.config.ha_heads else "ha_model"
-        name = getattr(self.config, key)
+        name = self.config[key]
         return key, Path(model_path(name)) if name else None
 
     # -- servers of models ---------------------------------------------------------------------------------------------
 
     def model_server(self, key: ServerKey) -> ModelServer:
         """Return the server that a configuration key names."""
-        return self._opened(("server", key), lambda: ModelServer(key, getattr(self.config, key)))
+        return self._opened(("server", key), lambda: ModelServer(key, self.config[key]))
 
     def chat_model(self, key: Literal["qu_llm", "ha_llm"]) -> ChatModel:
         """Return the language model that a configuration key names; nothing is requested yet."""
-        settings = getattr(self.config, key)
+        settings = self.config[key]
         return ChatModel(settings, self.model_server(key), self.cache, self.config.seed)
 
     # -- opening and closing -------------------------------------------------------------------------------------------

@@ -135,8 +135,8 @@ def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") 
 
     The setting is `STAGE_training.base`, else `STAGE_model`; `kind` ends the error's remedy.
     """
-    settings: StageTraining = getattr(config, f"{stage}_training")
-    base = settings.base or getattr(config, f"{stage}_model")
+    settings: StageTraining = config[f"{stage}_training"]
+    base = settings.base or config[f"{stage}_model"]
     if base is None:
         raise NothingToTrainError(
             f"train {'ers' if stage == 'evs' else stage} needs a checkpoint to start from: "
@@ -162,7 +162,7 @@ def stage_run(
 
 def output_of(config: Config, stage: Literal["qu", "evs", "ha"]) -> Path:
     """Return the folder that a stage's training writes, if it may be written; see `start_of`."""
-    named = getattr(config, f"{stage}_training").output
+    named = config[f"{stage}_training"].output
     output = Path(named or Path(config.output_path) / config.name / f"{stage}_model").expanduser()
     check_output(output, f"{stage}_training.output")
     return output

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from convinse.documents import texts
+from convinse.documents.evidences import title_of
 from convinse.documents.model import Heading, PairsBlock, TableBlock, TextBlock
 from convinse.documents.records import read_json, read_json_lines, words_of_name
 from convinse.documents.texts import decoded, read_separated, read_text
@@ -82,7 +83,8 @@ def test_text_gives_blocks(text, blocks):
 
 
 def test_the_title_of_a_text():
-    assert [read_text(data).title for data in (b"Rules\n\nA.", b"Rules", b"It rains.\n\nB.")] == ["Rules", "", ""]
+    texts = [b"Rules\n\nA.", b"Rules", b"It rains.\n\nB."]
+    assert [title_of("notes.txt", read_text(data)) for data in texts] == ["Rules", "notes", "notes"]
 
 
 SEPARATED = [
