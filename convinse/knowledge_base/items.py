@@ -20,6 +20,11 @@ class Candidate(NamedTuple):
     is_label: bool  # the form is the label, not an alias
     frequency: int  # facts that the item occurs in
 
+    @property
+    def entity(self) -> Entity:
+        """The id and label of the item."""
+        return {"id": self.id, "label": self.label}
+
 
 class Text(NamedTuple):
     """Label, description, Wikipedia title and aliases of an item."""

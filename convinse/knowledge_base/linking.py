@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from ..config import ClocqParams
 from ..language.language import Language, english
-from ..records.evidence import Entity
 from ..records.representation import QuestionEntity
-from .items import Items
+from .items import Candidate, Items
 from .spotting import NameSpotter
 
 _NEAR_BEST = 0.8  # share of the best score with which AUTO keeps a further candidate
@@ -27,21 +26,10 @@ _CACHED_TEXTS = 2048  # texts whose mentions are cached: the questions of a run 
 _RIVALS = 16  # mentions on either side whose candidates count for connectivity and coherence: more than a question has
 
 
-class ScoredCandidate(NamedTuple):
-    """A candidate item of a mention, with CLOCQ's combined score."""
-
-    id: str
-    label: str
-    score: float
-
-    @property
-    def entity(self) -> Entity:
-        """The id and label of the item."""
-        return {"id": self.id, "label": self.label}
-
-
 class LinkedMention(NamedTuple):
-    """A name or, unless `is_name`, a common noun in a text: `surface` is `text[start:end]`; candidates are sorted, best first.
+    """A name or, unless `is_name`, a common noun in a text: `surface` is `text[start:end]`.
+
+    `candidates` are its possible items, best first, `scores` CLOCQ's combined scores of them.
 
     `is_certain` is False for a part of a name, a common word in lower case or a misspelt word, which may mean something else. A
     common or misspelt word is certain if the text asks for a property of the item.
@@ -50,7 +38,8 @@ class LinkedMention(NamedTuple):
     start: int
     end: int
     surface: str
-    candidates: tuple[ScoredCandidate, ...]
+    candidates: tuple[Candidate, ...]
+    scores: tuple[float, ...]
     is_name: bool = True
     is_certain: bool = True
 
@@ -58,8 +47,8 @@ class LinkedMention(NamedTuple):
     def meanings(self) -> list[QuestionEntity]:
         """The candidates as CLOCQ lists them."""
         return [
-            QuestionEntity(item=candidate.entity, question_word=self.surface, score=candidate.score, rank=rank)
-            for rank, candidate in enumerate(self.candidates)
+            QuestionEntity(item=candidate.entity, question_word=self.surface, score=score, rank=rank)
+            for rank, (candidate, score) in enumerate(zip(self.candidates, self.scores, strict=True))
         ]
 
 
@@ -111,15 +100,16 @@ class EntityLinker:
                     + params.h_conn * connectivity
                     + params.h_coh * coherence
                 )
-                scored.append(ScoredCandidate(candidate.id, candidate.label, round(score, 6)))
-            scored.sort(key=lambda c: (-c.score, int(c.id[1:])))
+                scored.append((candidate, round(score, 6)))
+            scored.sort(key=lambda pair: (-pair[1], int(pair[0].id[1:])))
             if params.k == "AUTO":
                 k = _auto_k([candidate.frequency for candidate, _ in pools[number]])
-                near_best = [c for c in scored[k:_AUTO_LIMIT] if c.score >= _NEAR_BEST * scored[0].score]
-                best = (*scored[:k], *near_best)
+                near_best = [pair for pair in scored[k:_AUTO_LIMIT] if pair[1] >= _NEAR_BEST * scored[0][1]]
+                best = [*scored[:k], *near_best]
             else:
-                best = tuple(scored[: params.k])
-            mentions.append(LinkedMention(start, end, surface, best, is_name, is_certain=kind == "name"))
+                best = scored[: params.k]
+            candidates, scores = tuple(candidate for candidate, _ in best), tuple(score for _, score in best)
+            mentions.append(LinkedMention(start, end, surface, candidates, scores, is_name, is_certain=kind == "name"))
         return tuple(mentions)
 
 

@@ -156,7 +156,7 @@ class StepWords:
                 continue
             start, noun = tokens[first].start, token.form
             is_person = following.form == "who" or noun in self.types.person_nouns | self.general
-            end = self._end_of_clause(text, tokens, place)
+            end = self._end_of_clause(tokens, place)
             if end is None:
                 continue
             rest = text[behind.start : end]
@@ -181,7 +181,7 @@ class StepWords:
             return behind.is_name or behind.form in self.types.words.articles
         return _PARTICIPLE.match(verb.form) is not None and behind.form in self.behind | self.passive
 
-    def _end_of_clause(self, text: str, tokens: Sequence[_Token], noun: int) -> int | None:
+    def _end_of_clause(self, tokens: Sequence[_Token], noun: int) -> int | None:
         """Return the end of the clause behind a noun: before the last verb of the question, at its end, or behind its first name."""
         names = [token.end for token in tokens[noun + 2 :] if token.is_name]
         is_place = tokens[noun + 1].form in self.place_clause
