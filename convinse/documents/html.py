@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..support.errors import DataError
-from ..wikipedia.document import PageElement, apply_styles, cut_deep, describe_pictures, is_infobox, parse_html
+from ..wikipedia.document import apply_styles, cut_deep, describe_pictures, is_infobox, parse_html
 from ..wikipedia.flatten import BLOCKS, is_numerator
 from ..wikipedia.infobox import attributes
 from ..wikipedia.snippets import Snippet
@@ -195,7 +195,7 @@ def _definitions(node: LexborNode) -> Iterator[Block]:
 
 def _table(node: LexborNode) -> Iterator[Block]:
     if is_infobox(node):
-        found = list(attributes(PageElement("infobox", node, ""), ""))
+        found = list(attributes(node, ""))
         if found:
             values = (", ".join(one.text[part.start : part.end] for part in one.parts) for one in found)
             yield PairsBlock([(" ".join(one.path), value) for one, value in zip(found, values, strict=True)])

@@ -111,7 +111,7 @@ def _list(values: Sequence[Any], lines: Sequence[int]) -> Iterator[Block]:
             return
     for value, line in zip(values, lines or [0] * len(values), strict=True):
         if isinstance(value, dict | list):
-            yield from blocks_of(value, [line] * len(value) if isinstance(value, list) and line else ())
+            yield from blocks_of(value, [line] * len(value) if line else ())
         elif text := _text(value):
             yield TextBlock(text, line, kind="item")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -45,12 +44,8 @@ _BESIDE = ("inline", "none", "contents", "ruby")  # beginnings of values of `dis
 _DATA_CLASSES = frozenset("wikitable sortable tracklist prettytable".split())
 
 
-class PageElement(NamedTuple):
-    """A piece of the page in reading order: `kind` is `p`, `li`, `table` or `infobox`; `section` is the heading above."""
-
-    kind: str
-    node: LexborNode
-    section: str
+# a piece of the page in reading order: its kind (`p`, `li`, `table` or `infobox`), its node, and the heading above
+PageElement = tuple[str, LexborNode, str]
 
 
 def parse_html(html: str) -> LexborNode:
@@ -163,16 +158,16 @@ def blocks(root: LexborNode) -> Iterator[PageElement]:
                     yield from _data_tables(child, section)
             elif tag == "table":
                 if is_infobox(child):
-                    yield PageElement("infobox", child, section)
+                    yield "infobox", child, section
                 elif _is_data(child):
                     yield from _data_tables(child, section)
                 else:
                     yield from _inner(child, walk)
             elif tag in ("li", "dd"):
-                yield PageElement("li", child, section)
+                yield "li", child, section
                 yield from _inner(child, walk)
             elif tag == "p" or (tag == "blockquote" and child.css_first("p, ul, ol, dl, div") is None):
-                yield PageElement("p", child, section)
+                yield "p", child, section
             elif tag in ("ul", "ol", "dl", "div", "section", "center", "body", "blockquote", "td"):
                 yield from walk(child)
 
@@ -190,10 +185,10 @@ def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[PageElement]]
 
 def _data_tables(table: LexborNode, section: str) -> Iterator[PageElement]:
     if _is_data(table):
-        yield PageElement("table", table, section)
+        yield "table", table, section
     for nested in table.css("table"):
         if nested.mem_id != table.mem_id and _is_data(nested):
-            yield PageElement("table", nested, section)
+            yield "table", nested, section
 
 
 def _classes(node: LexborNode) -> set[str]:

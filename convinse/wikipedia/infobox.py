@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from .document import PageElement, row_cells, table_rows
+from .document import row_cells, table_rows
 from .flatten import flatten
 from .snippets import Snippet, clean
 
@@ -16,7 +16,7 @@ _NAVIGATION = re.compile(r"[<>«»←→]")  # to the season or album before and
 _PLAIN = "\n"  # stands for a parent that takes no bulleted attributes
 
 
-def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
+def attributes(infobox: LexborNode, title: str) -> Iterator[Snippet]:
     """Yield a snippet for each attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped.
 
     A row of header cells names the columns of the rows below it: `Title, Career, Years is 1990, Team is Arsenal`.
@@ -24,8 +24,8 @@ def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
     group = parent = ""  # the sub-header, and the attribute above bulleted attributes
     columns: list[str] = []
     below_header = any_attribute = False
-    named = element.node.css_first("caption") is not None
-    for number, row in enumerate(table_rows(element.node)):
+    named = infobox.css_first("caption") is not None
+    for number, row in enumerate(table_rows(infobox)):
         cells = list(row_cells(row))
         values = [flatten(cell, "info").cleaned() for cell in cells]
         if len(cells) == 1:

@@ -7,10 +7,12 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from selectolax.lexbor import LexborNode
+
 from ..records.evidence import Cell, Entity, Evidence, Row, entities_within
 from ..records.ranked_rows import with_ranks
 from ..support.limits import MOST_PAGE_TEXT
-from .document import PageElement, blocks, parse_html
+from .document import blocks, parse_html
 from .entities import PageNames
 from .flatten import flatten
 from .infobox import attributes
@@ -43,13 +45,13 @@ def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Pa
     tables = itertools.count()
 
     def page_snippets() -> Iterator[Snippet]:
-        for element in blocks(parse_html(html)):
-            if element.kind == "infobox":
-                yield from attributes(element, name)
-            elif element.kind == "table":
-                yield from rows(element, name, max_length, next(tables))
+        for kind, node, section in blocks(parse_html(html)):
+            if kind == "infobox":
+                yield from attributes(node, name)
+            elif kind == "table":
+                yield from rows(node, section, name, max_length, next(tables))
             else:
-                yield from (snippet.after(f"{name}, ") for snippet in sentences(element))
+                yield from (snippet.after(f"{name}, ") for snippet in sentences(node, is_item=kind == "li"))
 
     snippets: list[Snippet] = []
     size = 0
@@ -62,10 +64,10 @@ def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Pa
     return Page(title, tuple(snippets))
 
 
-def sentences(element: PageElement) -> Iterator[Snippet]:
+def sentences(node: LexborNode, is_item: bool) -> Iterator[Snippet]:
     """Yield the sentences of a paragraph (by sentencex, the splitter of the Wikimedia Foundation); a list item is one snippet."""
-    snippet = flatten(element.node, "text", skip_nested=True).cleaned()
-    if element.kind == "li":
+    snippet = flatten(node, "text", skip_nested=True).cleaned()
+    if is_item:
         if snippet.text:
             yield snippet
         return

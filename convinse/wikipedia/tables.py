@@ -12,7 +12,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from ..support.limits import MOST_TABLE_CELLS
-from .document import PageElement, row_cells, table_rows
+from .document import row_cells, table_rows
 from .flatten import flatten
 from .snippets import Part, Snippet, TableRow
 
@@ -90,17 +90,19 @@ def _span(text: str | None) -> int:
     return 1 if match is None or (match[1] and int(match[2][:9])) else int(match[2][:9])
 
 
-def rows(element: PageElement, title: str, max_length: int | None = None, place: int = 0) -> Iterator[Snippet]:
+def rows(
+    table: LexborNode, section: str, title: str, max_length: int | None = None, place: int = 0
+) -> Iterator[Snippet]:
     """Yield a snippet for each data row: `Title, caption or section, header is cell, header is cell, ...`.
 
     Rows longer than `max_length` are cut at cell borders into several snippets that all begin with the first cell. `place` is
     the number of the table on its page.
     """
-    node = element.node.css_first("caption")
+    node = table.css_first("caption")
     caption = flatten(node, "table").cleaned().text if node is not None else ""
-    table = grid(element.node)
-    about = TableRow(caption, element.section, "", place, 0)
-    yield from row_snippets(table, header_rows(table, element.node), title, about, max_length)
+    cells = grid(table)
+    about = TableRow(caption, section, "", place, 0)
+    yield from row_snippets(cells, header_rows(cells, table), title, about, max_length)
 
 
 def row_snippets(

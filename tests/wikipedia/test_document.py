@@ -18,7 +18,7 @@ def flat(html, source="text"):
 def read(html):
     """(kind, text, section) of the blocks of a page."""
     root = parse_html(f'<div class="mw-parser-output">{html}</div>')
-    return [(block.kind, flatten(block.node, "text").text, block.section) for block in blocks(root)]
+    return [(kind, flatten(node, "text").text, section) for kind, node, section in blocks(root)]
 
 
 _BLANK = st.sampled_from(["", " ", "\n", "  \t"])
@@ -132,15 +132,15 @@ def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
 def test_only_the_content_element_is_read():
     html = "<body><p>Menu</p>"
     html += '<div id="x" class="mw-content-ltr mw-parser-output" lang="en"><p>Text</p></div><p>Footer</p></body>'
-    assert [flatten(block.node, "text").text for block in blocks(parse_html(html))] == ["Text"]
-    assert [flatten(block.node, "text").text for block in blocks(parse_html("<p>Bare article</p>"))] == ["Bare article"]
+    assert [flatten(node, "text").text for _, node, _ in blocks(parse_html(html))] == ["Text"]
+    assert [flatten(node, "text").text for _, node, _ in blocks(parse_html("<p>Bare article</p>"))] == ["Bare article"]
 
 
 @pytest.mark.parametrize(
     "html", ["", " ", "<p>", "<table><tr><th>", "</div></div>", "<div><ul><li>a<li>b", "just text", "\ufeff<p>x"]
 )
 def test_broken_html_raises_nothing(html):
-    assert all(block.kind in ("p", "li", "table", "infobox") for block in blocks(parse_html(html)))
+    assert all(kind in ("p", "li", "table", "infobox") for kind, *_ in blocks(parse_html(html)))
 
 
 @each_case("html", "marked")

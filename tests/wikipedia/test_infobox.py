@@ -6,8 +6,8 @@ from wikipedia_html import anchors
 
 def read(rows, title="Kate Bush"):
     root = parse_html(f'<table class="infobox vcard"><tbody>{rows}</tbody></table>')
-    (block,) = blocks(root)
-    return list(attributes(block, title))
+    ((_, infobox, _),) = blocks(root)
+    return list(attributes(infobox, title))
 
 
 def test_a_row_of_header_cells_names_the_columns_below_it():

@@ -11,11 +11,11 @@ from wikipedia_html import anchors
 
 
 def table(html):
-    return next(block for block in blocks(parse_html(html)) if block.kind == "table")
+    return next((node, section) for kind, node, section in blocks(parse_html(html)) if kind == "table")
 
 
 def texts(html, title="Kate", max_length=None):
-    return [snippet.text for snippet in rows(table(html), title, max_length)]
+    return [snippet.text for snippet in rows(*table(html), title, max_length)]
 
 
 def plain_grid(html):
@@ -61,7 +61,7 @@ def test_a_wide_row_is_cut_at_cell_borders_and_every_piece_has_the_first_cell():
     whole = "Kate, Name is Ann, " + ", ".join(f"H{number} is value {number}" for number in range(1, 7))
     assert texts(html) == [whole]
     assert texts(html, max_length=len(whole)) == [whole]
-    found = list(rows(table(html), "Kate", 50))
+    found = list(rows(*table(html), "Kate", 50))
     assert [snippet.text for snippet in found] == [
         "Kate, Name is Ann, H1 is value 1, H2 is value 2",
         "Kate, Name is Ann, H3 is value 3, H4 is value 4",
@@ -84,7 +84,7 @@ def test_a_row_knows_its_place_and_its_cells():
     html = """<h2>Works</h2><table><caption>Albums[a]</caption><tr><th>Year</th><th colspan="2">Peak</th><th>By</th></tr>
       <tr><td>1978[1]</td><td colspan="2">1, 2</td><td>Kate Bush</td></tr><tr><td colspan="4">After the break</td></tr>
       <tr><td></td><td>3</td><td>is 4</td><td rowspan="2">x</td></tr><tr><td>2011</td><td>5</td><td></td></tr></table>"""
-    snippets = list(rows(table(html), "Kate", place=7))
+    snippets = list(rows(*table(html), "Kate", place=7))
     assert [snippet.row for snippet in snippets] == [
         TableRow("Albums", "Works", "", 7, 0),
         TableRow("Albums", "Works", "After the break", 7, 1),
@@ -99,7 +99,7 @@ def test_a_row_knows_its_place_and_its_cells():
 
 def test_a_row_s_own_name_is_the_header_of_its_one_value():
     html = "<table><tr><th>Capital</th><td>Paris</td></tr><tr><th>Seat</th><td>Senate</td><td>Paris</td></tr></table>"
-    capital, seat = rows(table(html), "France")
+    capital, seat = rows(*table(html), "France")
     assert (capital.text, seat.text) == ("France, Capital is Paris", "France, Seat, Senate, Paris")
     assert cells(capital) == [("", "Capital", 0), ("Capital", "Paris", 1)]
     assert cells(seat) == [("", "Seat", 0), ("", "Senate", 1), ("", "Paris", 2)]
