@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -46,14 +46,19 @@ _TEXTS = (
 )
 
 
-def export_model(model: str | Path, folder: Path, task: Task | None = None) -> tuple[ExportedModel, float, float]:
+@dataclass(frozen=True)
+class ExportReport:
+    """The result of an export."""
+
+    manifest: ExportedModel
+    difference: float  # the greatest between the fp32 graph and PyTorch; of numbers above 1 their part
+    correlation: float  # the least of an output of the int8 graph with PyTorch's
+
+
+def export_model(model: str | Path, folder: Path, task: Task | None = None) -> ExportReport:
     """Write a checkpoint (a folder with safetensors, or a hub name) as a folder that ONNX Runtime and PyTorch compute.
 
     Without a task its `config.json` says what it is for.
-
-    Returns:
-        The manifest, the greatest difference between the fp32 graph and PyTorch (of numbers above 1 their part), and the least
-        correlation of an output of the int8 graph with PyTorch's.
 
     Raises:
         ModelError: it cannot be loaded, or ONNX cannot say what it computes.
@@ -66,13 +71,13 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> t
     with replacing(folder) as temporary:
         temporary.mkdir()
         _write_checkpoint(checkpoint, str(model), task, temporary)
-        written = write_graphs(temporary, task, str(model))
+        report = write_graphs(temporary, task, str(model))
         manifests.seal(temporary, "model")
-    return written
+    return report
 
 
-def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> tuple[ExportedModel, float, float]:
-    """Add the graphs and the manifest to a model folder, or replace them, after a check; see `export_model`."""
+def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
+    """Add the graphs and the manifest to a model folder, or replace them, after a check; raises what `export_model` does."""
     _require()
     task = task or _task(folder)
     where = f"model: {name or folder}"
@@ -115,7 +120,7 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         (folder / GRAPHS["int8"]).unlink()
     if is_sealed:
         manifests.seal(folder, "model")
-    return manifest, difference, correlation
+    return ExportReport(manifest, difference, correlation)
 
 
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:
