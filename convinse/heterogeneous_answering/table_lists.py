@@ -42,7 +42,9 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if not selected.rows or not selected.used:
             continue
         own = table.own_row(Selection(selected.rows, selected.used - table.headers, is_whole=True))
-        if own is not None:  # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
+        if (
+            own is not None
+        ):  # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
             if question.expected.kind != "person":
                 continue
             selected = selected._replace(rows=[row for row in selected.rows if row != own])
