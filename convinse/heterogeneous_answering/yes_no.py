@@ -112,6 +112,9 @@ def _rows_hold(question: Question) -> tuple[bool, tuple[int, ...]] | None:
                 return stated
             continue
         about = {*named.rows, *selected.rows}
+        if selected.unjudged:  # a repair without a cost is not above 50
+            column = next(column for column in table.columns if column.header == selected.lacking)
+            about = {row for row in about if not column.is_empty(row)}
         if every:
             holds, rows = about == {*selected.rows}, sorted(about - {*selected.rows}) or selected.rows
         elif operations.existing.search(text) or len(about) == 1:
