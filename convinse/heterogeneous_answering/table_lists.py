@@ -192,10 +192,18 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         found = next((column for column in (*headers, *people) if not _has_digits(column)), None)
         if found is not None:
             return found
+    for column in columns:  # "list the errors" of entries that all have the word
+        texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
+        if nouns & selected.used and len(texts) == len(selected.rows) and all(keywords(text) & nouns for text in texts):
+            return column
     named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
     if named is None:
         return None
-    is_generic = fold(named.header) in question.language.operations.naming
+    operations = question.language.operations
+    verbs = question.language.properties.keyword_set(operations.verbs.findall(question.in_full))
+    if nouns <= verbs and kind == "any" and table.dated:  # "what happened in March?"
+        return named
+    is_generic = fold(named.header) in operations.naming
     is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
     if question.expected.kind == "person" and named.keywords & words - nouns:
         return None  # "who has returned a book?" of the books
