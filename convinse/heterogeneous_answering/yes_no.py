@@ -138,6 +138,8 @@ def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[
         return None
     if selection.is_whole:
         return True, table.evidence_places(selection.rows)
+    if any(held <= table.words.keyword_set(column.texts) for column in table.columns):
+        return None  # "Are Dune and Emma books?"
     rows = [row for word in sorted(held) for row in table.selection({word}).rows[:1]]
     return False, table.evidence_places(rows)
 
