@@ -128,8 +128,8 @@ def _entries(lines: Sequence[_Line]) -> TableBlock | None:
             return None
     if len(rows) < 2 or any(not row[2] or len(row[2]) > _LONGEST_ENTRY for row in rows):
         return None
-    kept = [place for place in range(3) if any(row[place] for row in rows)]
-    cells = [[row[place] for place in kept] for row in (["date", "time", "entry"], *rows)]
+    columns = [place for place in range(3) if any(row[place] for row in rows)]
+    cells = [[row[place] for place in columns] for row in (["date", "time", "entry"], *rows)]
     return TableBlock(cells, heads=1, lines=[numbers[0], *numbers])
 
 

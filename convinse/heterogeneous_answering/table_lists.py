@@ -41,13 +41,12 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     for table, selected in _selections(question, tables, words):
         if not selected.rows or not selected.used:
             continue
-        own = table.own_row(Selection(selected.rows, selected.used - table.headers, is_whole=True))
-        if (
-            own is not None
-        ):  # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
+        namesake = table.own_row(Selection(selected.rows, selected.used - table.headers, is_whole=True))
+        # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
+        if namesake is not None:
             if question.expected.kind != "person":
                 continue
-            selected = selected._replace(rows=[row for row in selected.rows if row != own])
+            selected = selected._replace(rows=[row for row in selected.rows if row != namesake])
         if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)
