@@ -142,7 +142,8 @@ class Dialogue:
     def _act(self, utterance: str) -> str:
         # "Which course is the sorbet?" is no question for the sources if the files have that word
         act, pages = self._acts.act(utterance), self._resources.pages
-        if act not in _ABOUT_ANSWERS or not pages.searches_words:
+        asks = self._resources.language.answer_types.asks(utterance)  # "Is the leaking tap done?"
+        if act == QUESTION or not (asks or act in _ABOUT_ANSWERS) or not pages.searches_words:
             return act
         words = search_words(" ".join(self._acts.new_words(utterance)))
         return QUESTION if words and pages.search(words, 1) else act

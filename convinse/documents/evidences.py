@@ -21,7 +21,7 @@ from .tables import data_rows, grid_of, named_values, parts_of
 from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 10  # raised when the same file gives other evidences
+FORMAT = 11  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence

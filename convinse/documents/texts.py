@@ -36,9 +36,11 @@ _DATED_TITLE = re.compile(
     r"(?:\w\S* ){0,3}[^\Wa-z_]\S* \(?\d{4}-\d\d-\d\d\)?"
 )  # 5.4.1 (2023-01-11); not "paid on 2023-01-11"
 # at the beginning of an entry of a log, a chat or a diary: "2026-01-04 02:13", "[9:12]", "12/03/2024, 9:12 -", "Jan 19 11:02:33"
+_DAY = r"\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|[A-Z][a-z]{2} [ \d]?\d(?= \d\d:)"
 _STAMP = re.compile(
-    r"[\[(<]?(?:\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d|\d{1,2}:\d\d)(?!\d)"
+    rf"[\[(<]?(?=\d|[A-Z])(?:(?P<day>{_DAY})(?!\d))?[T, ]*(?P<time>\d{{1,2}}:\d\d(?::\d\d)?)?(?:[.,]\d+)?Z?(?![\d:])[\])>]?\s*(?:[-–|:]\s+)?"
 )
+_LONGEST_ENTRY = 400  # characters of the entries of a table; longer ones are paragraphs
 _HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
 
 
@@ -97,10 +99,37 @@ def _blocks_of(lines: Sequence[_Line], is_first: bool, is_last: bool) -> Iterato
         indent = min(line.indent for line in lines)
         text = "\n".join(" " * (line.indent - indent) + line.text for line in lines)
         yield TextBlock(text, lines[0].number, kind="code")
+    elif entries := _entries(lines):
+        yield entries
     elif fields := _fields(lines):
         yield PairsBlock(fields, lines[0].number)
     else:
         yield from _paragraphs(lines)
+
+
+def _stamp(line: str) -> re.Match[str] | None:
+    """The day and the time at the beginning of an entry."""
+    match = _STAMP.match(line)
+    return match if match and (match["day"] or match["time"]) else None
+
+
+def _entries(lines: Sequence[_Line]) -> TableBlock | None:
+    """The entries of a log, a chat or a diary as the rows of a table; None for other lines, and for entries as long as paragraphs."""
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    for line in lines:
+        if stamp := _stamp(line.text):
+            rows.append([stamp["day"] or "", stamp["time"] or "", line.text[stamp.end() :]])
+            numbers.append(line.number)
+        elif rows:
+            rows[-1][2] = f"{rows[-1][2]} {line.text}"
+        else:
+            return None
+    if len(rows) < 2 or any(not row[2] or len(row[2]) > _LONGEST_ENTRY for row in rows):
+        return None
+    columns = [place for place in range(3) if any(row[place] for row in rows)]
+    cells = [[row[place] for place in columns] for row in (["date", "time", "entry"], *rows)]
+    return TableBlock(cells, heads=1, lines=[numbers[0], *numbers])
 
 
 def _is_underline(line: _Line, above: _Line, alone: bool) -> bool:
@@ -207,7 +236,7 @@ def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
         return
     width = max(len(line.text) for line in lines)
     is_sentence = _is_sentence(lines)
-    stamped = {line.number for line in lines if _STAMP.match(line.text)}
+    stamped = {line.number for line in lines if _stamp(line.text)}
     is_log = len(stamped) > 1 and lines[0].number in stamped
     # a list of words in lower case
     is_list = width < _WRAPPED_WIDTH and not is_sentence and lines[0].text[0].islower()

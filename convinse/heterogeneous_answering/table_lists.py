@@ -41,11 +41,12 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     for table, selected in _selections(question, tables, words):
         if not selected.rows or not selected.used:
             continue
-        own = table.own_row(Selection(selected.rows, selected.used - table.headers, is_whole=True))
-        if own is not None:  # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
+        namesake = table.own_row(Selection(selected.rows, selected.used - table.headers, is_whole=True))
+        # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
+        if namesake is not None:
             if question.expected.kind != "person":
                 continue
-            selected = selected._replace(rows=[row for row in selected.rows if row != own])
+            selected = selected._replace(rows=[row for row in selected.rows if row != namesake])
         if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)
@@ -190,10 +191,18 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         found = next((column for column in (*headers, *people) if not _has_digits(column)), None)
         if found is not None:
             return found
+    for column in columns:  # "list the errors" of entries that all have the word
+        texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
+        if nouns & selected.used and len(texts) == len(selected.rows) and all(keywords(text) & nouns for text in texts):
+            return column
     named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
     if named is None:
         return None
-    is_generic = fold(named.header) in question.language.operations.naming
+    operations = question.language.operations
+    verbs = question.language.properties.keyword_set(operations.verbs.findall(question.in_full))
+    if nouns <= verbs and kind == "any" and table.dated:  # "what happened in March?"
+        return named
+    is_generic = fold(named.header) in operations.naming
     is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
     if question.expected.kind == "person" and named.keywords & words - nouns:
         return None  # "who has returned a book?" of the books

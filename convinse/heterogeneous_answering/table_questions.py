@@ -63,8 +63,8 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
         return None
     words = content_words(question)
     selection = table.selection(words)
-    own = table.own_row(selection)
-    rows = selection.rows if own is None else [own]
+    namesake = table.own_row(selection)
+    rows = selection.rows if namesake is None else [namesake]
     if len(rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
         return None
     if is_unexplained("cell", question, table, words, selection.matched):

@@ -261,12 +261,12 @@ class Table:
         if names is None or len(selection.rows) < 2 or not selection.matched:
             return None
         called = {row: cell["text"] for row in selection.rows if (cell := names.cells[row]) is not None}
-        own = [row for row, name in called.items() if selection.matched <= self.words.keywords(name)]
-        if len(own) != 1:
+        namesakes = [row for row, name in called.items() if selection.matched <= self.words.keywords(name)]
+        if len(namesakes) != 1:
             return None
         referring = {row for column in self.columns for row, cell in enumerate(column.cells)
-                     if cell is not None and cell["text"] == called[own[0]]}  # fmt: skip
-        return own[0] if referring.issuperset(selection.rows) else None
+                     if cell is not None and cell["text"] == called[namesakes[0]]}  # fmt: skip
+        return namesakes[0] if referring.issuperset(selection.rows) else None
 
     def measures(self, words: AbstractSet[str]) -> list[Column]:
         """Return the columns of amounts whose headers have the most of some keywords; several if they have equally many."""

@@ -10,9 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..language.validity import contradicting, holding, judged_parts
+from .bounds import bound_words
 from .comparisons import holds as comparison_holds
+from .document_tables import document_tables
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
+from .selections import content_words, selected_rows, unexplained
+from .tables import Table, whole_tables
 
 _READ = 5  # evidences that the model reads at most
 _LEAST = 0.02  # of a probability, for its odds
@@ -56,8 +60,8 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
         question: with its evidences.
         judge: the entailment head of a model.
     """
-    if (compared := comparison_holds(question)) is not None:
-        holds, places = compared
+    if (computed := comparison_holds(question) or _rows_hold(question)) is not None:
+        holds, places = computed
         sign = 1 if holds else -1
         features = YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))
         return Verdict(features, places, is_covered=True)
@@ -84,6 +88,60 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
     denial, best = question.language.yes_no.denial.search, question.evidences[order[0]].text
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
+
+
+def _rows_hold(question: Question) -> tuple[bool, tuple[int, ...]] | None:
+    """Return whether all rows of a file that a question asks about are as it says, or the only one, and their places.
+
+    "Are all invoices paid?", "Is any machine not serviced?", "Has Dune been returned?"; None for other questions.
+    """
+    if not any(read.is_of_document for read in question.evidences):
+        return None
+    operations, text = question.language.operations, question.in_full
+    every = operations.every.search(text)
+    keywords = question.language.properties.keywords
+    words = content_words(question) - question.language.yes_no.light_keywords - keywords(every[0] if every else "")
+    judging = keywords(" ".join(bound_words(question)))
+    names = words & keywords(question.language.times.without_time(text)) - judging
+    for table in (*whole_tables(question), *document_tables(question)):
+        selected = selected_rows(question, table, words)
+        named = table.selection(names)
+        is_judged = selected is not None and bool(selected.lacking)
+        if selected is None or not is_judged or unexplained(question, table, words, selected.used | named.matched):
+            if (stated := _row_says(question, table, words)) is not None:
+                return stated
+            continue
+        about = {*named.rows, *selected.rows}
+        if selected.unjudged:  # a repair without a cost is not above 50
+            column = next(column for column in table.columns if column.header == selected.lacking)
+            about = {row for row in about if not column.is_empty(row)}
+        if every:
+            holds, rows = about == {*selected.rows}, sorted(about - {*selected.rows}) or selected.rows
+        elif operations.existing.search(text) or len(about) == 1:
+            holds, rows = bool(selected.rows), selected.rows or sorted(about)
+        else:
+            continue
+        return holds, table.evidence_places(rows)
+    return None
+
+
+def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[bool, tuple[int, ...]] | None:
+    """Return True if one row has all words of a question, False if they are of several rows: "Did Mei borrow Dune?"; else None."""
+    operations = question.language.operations
+    if question.language.yes_no.denial.search(question.in_full) or question.language.times.time(question.in_full):
+        return None
+    agents = {word for word in words for ending in operations.agents if f"{word}{ending}" in table.headers}
+    selection = table.selection(words)
+    in_cells = words - table.headers - agents
+    held = {word for word in in_cells if table.selection({word}).matched}
+    if len(held) < 2 or unexplained(question, table, words, held | agents):
+        return None
+    if selection.is_whole:
+        return True, table.evidence_places(selection.rows)
+    if any(held <= table.words.keyword_set(column.texts) for column in table.columns):
+        return None  # "Are Dune and Emma books?"
+    rows = [row for word in sorted(held) for row in table.selection({word}).rows[:1]]
+    return False, table.evidence_places(rows)
 
 
 def _covered(question: Question) -> list[float]:

@@ -77,6 +77,8 @@ class OperationWords:
     jointly: re.Pattern[str]
     verbs: re.Pattern[str]
     states: re.Pattern[str]
+    every: re.Pattern[str]
+    existing: re.Pattern[str]
     agents: WordSet
     between: re.Pattern[str]
     reversing: str

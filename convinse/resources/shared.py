@@ -329,7 +329,7 @@ class Resources:
         def opened() -> AnswerTyping:
             reader = AnswerTypeReader(folder, settings=configured(self.config, key), models=self.models)
             reader.use_cache(self._vectors(reader.model_id, len(reader.classes.names), "float32"))
-            return AnswerTyping(reader, self.kb, self.language.answer_types)
+            return AnswerTyping(reader, self.kb, self.language)
 
         return self._opened("answer typing", opened)
 

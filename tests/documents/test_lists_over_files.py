@@ -30,10 +30,15 @@ def test_everything_is_filtered_and_counted(folder):
     case, pipeline = folder
     for expected in case["questions"]:
         turn = pipeline.session("kb_text_table_info").ask(expected["ask"])
+        if "says" in expected:
+            assert turn["pred_answers"][0]["answer"]["label"] == expected["says"], expected
+            continue
         question = questions_of([turn], pipeline.resources)[0]
         tables = [*whole_tables(question), *document_tables(question)]
         results = {result.operation: result for result in computed_answers(question, tables)}
-        operation = next((name for name in ("list", "count", "sum", "order", "entry", "cell") if name in expected), None)
+        operation = next(
+            (name for name in ("list", "count", "sum", "order", "entry", "cell") if name in expected), None
+        )
         if operation is None:
             assert not results, expected
             continue
