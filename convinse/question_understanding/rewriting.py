@@ -164,15 +164,14 @@ class Rewriter:
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
         start, end = int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1])
-        start, end = self._with_preposition(question, last_question, start, end)
-        before = last_question[:start] + " " * (start == end)
-        words = self._replacement(question, before, last_question[start:end])
+        start = self._with_preposition(question, last_question, start, end)
+        words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
         if rest := last_question[end:].strip(" ?.!"):
-            rest_start = len(before) + len(words) + 1
+            rest_start = start + len(words) + 1
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
-        return FullQuestion(f"{before}{words} {rest}".rstrip() + "?", tuple(insertions))
+        return FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
 
     def _other_question_word(self, question: str, last_question: str) -> str | None:
         """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up."""
@@ -184,21 +183,20 @@ class Rewriter:
             return None
         return f"{said[0]} {rest.rstrip(' ?.!')}?"
 
-    def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> tuple[int, int]:
-        """Return the place of the words that an ellipsis replaces: with their preposition if it has one ("and before 1950?").
+    def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
+        """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
 
-        "at Juventus" replaces no more than "in Madrid", and "of Acker" goes behind a question without a preposition there.
+        "at Juventus" replaces no more than "in Madrid".
         """
         prepositions = self._language.talk.before_times
         said = [word for word in fold(question).split() if word not in self._language.words.fillers]
         if not said or said[0] not in prepositions:
-            return start, end
+            return start
         before = _LAST_WORD.search(last_question[:start])
         if before is not None and fold(before[1]) in prepositions:
-            return before.start(), end
+            return before.start()
         within = [match for match in _WORD.finditer(last_question, start, end) if fold(match[0]) in prepositions]
-        behind = len(last_question.rstrip(" ?.!"))
-        return (within[-1].start(), end) if within else (behind, behind)
+        return within[-1].start() if within else start
 
     def _replacement(self, question: str, before: str, replaced: str) -> str:
         """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""

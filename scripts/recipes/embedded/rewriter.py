@@ -19,14 +19,11 @@ from convinse.records.rewriting import history_text
 from convinse.training.objective import FitResult
 from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
-from recipes.embedded.rewrites import Rewrite, canard_dev, canard_train, conversations, edits, is_held_out, published
+from recipes.embedded.rewrites import Rewrite, conversations, edits, is_held_out, published
 from recipes.embedded.synthetic_conversations import SyntheticConversations
 from recipes.sources import records
 
-_REPEATED = 2  # times that conversations of people are learned from beside CANARD's and the synthetic ones
-_OTHER_ANSWER = 0.33  # share of the questions before which an answer is another one, as a system gives wrong ones
-_WITHOUT_MARK = 0.5  # share of the questions that are typed without a mark at the end
-_MISTYPED = 0.1  # share of the questions in which two letters change places
+_REPEATED = 2  # times that what people wrote is learned from beside the synthetic conversations
 
 
 class RewriteExamples(NamedTuple):
@@ -36,7 +33,7 @@ class RewriteExamples(NamedTuple):
 
 def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> RewriteExamples:
     convmix = list(conversations(records(data, "convmix", "dev.json.gz"), "convmix"))
-    choosing = [turn for turn in (*convmix, *canard_dev(data)) if is_held_out(turn.group)]
+    choosing = [turn for turn in convmix if is_held_out(turn.group)]
     embedded = json.loads((snapshot / "conversations" / "train.json").read_bytes())
     embedded_rows = list(conversations(embedded, "embedded"))
     people = [
@@ -46,37 +43,10 @@ def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> R
         *embedded_rows,
     ]
     drawn = list(SyntheticConversations(data, seed).draw(synthetic))
-    chance = random.Random(seed)
-    train = people * _REPEATED + list(canard_train(data)) + chance.sample(drawn, min(len(drawn), synthetic))
-    return RewriteExamples(_with_other_answers(train, chance), [turn for turn in choosing if turn.history])
-
-
-def _with_other_answers(examples: Sequence[Rewrite], chance: random.Random) -> list[Rewrite]:
-    """The same with some answers that a rewrite takes nothing from replaced by answers of other conversations."""
-    answers = [turn.answer for example in examples for turn in example.history[-1:] if turn.answer]
-    changed = []
-    for example in examples:
-        if example.history and chance.random() < _OTHER_ANSWER:
-            place = chance.randrange(len(example.history))
-            turn = example.history[place]
-            if turn.answer and turn.answer.casefold() not in example.rewrite.casefold():
-                other = turn._replace(answer=chance.choice(answers))
-                history = (*example.history[:place], other, *example.history[place + 1 :])
-                example = example._replace(history=history)
-        changed.append(example)
-    return changed
-
-
-def _as_typed(question: str, chance: random.Random) -> str:
-    """A question as people type it; what stays of it stays in its place."""
-    if chance.random() < _WITHOUT_MARK:
-        question = question.rstrip(" ?.!")
-    if chance.random() < _MISTYPED:
-        pairs = [place for place in range(1, len(question) - 1) if question[place : place + 2].isalpha()]
-        if pairs:
-            place = chance.choice(pairs)
-            question = question[:place] + question[place + 1] + question[place] + question[place + 2 :]
-    return question
+    return RewriteExamples(
+        people * _REPEATED + random.Random(seed).sample(drawn, min(len(drawn), synthetic)),
+        [turn for turn in choosing if turn.history],
+    )
 
 
 class _Targets(NamedTuple):
@@ -86,13 +56,9 @@ class _Targets(NamedTuple):
     pointers: list[np.ndarray]
 
 
-def _encoded(examples: Sequence[Rewrite], tokenizer: TextTokenizer, chance: random.Random | None = None) -> _Targets:
-    """Examples for the head; with `chance` the questions are changed as people type them."""
+def _encoded(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> _Targets:
     histories = [history_text(example.history) for example in examples]
-    questions = [
-        example.question if chance is None else _as_typed(example.question, chance) or example.question
-        for example in examples
-    ]
+    questions = [example.question for example in examples]
     sequences = tokenizer.pairs(list(zip(questions, histories, strict=True)))
     pointers = []
     offsets = zip(tokenizer.offsets(questions), tokenizer.offsets(histories), strict=True)
@@ -118,8 +84,7 @@ def train_rewriter(
 ) -> tuple[RewriteHead, FitResult]:
     """Train the head of a recipe that has one for a joint model, which stays as it is."""
     settings, tokenizer = recipe.rewrite, TextTokenizer.of(checkpoint, MAX_LENGTH)
-    typed = random.Random(recipe.seed)
-    targets = [_encoded(part[:most], tokenizer, chance) for part, chance in zip(examples, (typed, None), strict=True)]
+    targets = [_encoded(part[:most], tokenizer) for part in examples]
     train, choosing = (
         read_by_trunk(checkpoint, settings.layer, part.sequences, np.zeros(len(part.pointers), np.float32), recipe)
         for part in targets

@@ -6,7 +6,6 @@ which words of the question it leaves out and which spans of the history it puts
 
 import re
 import zlib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -23,11 +22,7 @@ _QUESTION_WORDS = {"who", "whose", "whom", "what", "which", "when", "where", "wh
 _LONGEST_REPLACED = 8  # words
 _HELD_OUT = 5  # one group of so many of ConvMix's conversations chooses the epoch
 _LATER_ANSWERS = 8  # words of an answer that are kept in a history
-_REWRITES = (
-    "cast-2019", "cast-2020", "cast-2021", "cast-2022", "ikat-2023", "ikat-2024", "ikat-2025", "mt-rag", "alexa-cqr-dev",
-    "followup-train", "gecor", "kgconv-dev", "qrecc-dev",
-)  # fmt: skip
-_OF_QUAC = "QReCC dev quac"  # turns that may be CANARD's development part
+_REWRITES = ("cast-2019", "cast-2020", "cast-2021", "cast-2022", "ikat-2023", "ikat-2024", "ikat-2025", "mt-rag")
 
 
 class Rewrite(NamedTuple):
@@ -189,32 +184,15 @@ def _short(answer: str | None) -> str:
     return " ".join((answer or "").split()[:_LATER_ANSWERS])
 
 
-def canard_dev(data: Path) -> Iterator[Rewrite]:
-    """CANARD's development part, which is only chosen by."""
+def published(data: Path) -> Iterator[Rewrite]:
+    """CANARD's development part and the conversations of TREC CAsT, TREC iKAT and MTRAG."""
     for turn in records(data, "hybrid", "canard-dev.jsonl.gz"):
         earlier = turn["history"]
         pairs = [EarlierTurn(q, _short(a)) for q, a in zip(earlier[::2], earlier[1::2], strict=True)]
         history = (EarlierTurn(turn["article"], ""), *pairs)
         yield Rewrite(turn["question"], history, turn["rewrite"], "canard", turn["dialog_id"].rsplit("_", 1)[0])
-
-
-def canard_train(data: Path) -> Iterator[Rewrite]:
-    """CANARD's training part: earlier questions in full, their answers as the words that are known of them."""
-    histories: dict[str, list[EarlierTurn]] = defaultdict(list)
-    for turn in records(data, "rewrites", "canard-train.jsonl.gz"):  # turns of a conversation in their order
-        conversation = turn["id"].partition("_q#")[0]
-        history = histories[conversation]
-        group = conversation.rpartition("_")[0]
-        yield Rewrite(turn["question"], tuple(history), turn["rewrite"], "canard", group)
-        history.append(EarlierTurn(turn["rewrite"], _short(" ".join(turn["answer_keywords"]).title())))
-
-
-def published(data: Path) -> Iterator[Rewrite]:
-    """The other published conversations: TREC CAsT, TREC iKAT, MTRAG and those of `rewrites/README.md`."""
     for name in _REWRITES:
         for turn in records(data, "rewrites", f"{name}.jsonl.gz"):
-            if turn["source"] == _OF_QUAC:
-                continue
             history = tuple(EarlierTurn(part["question"], _short(part["answer"])) for part in turn["history"])
             group = re.split(r"[_<]", turn["id"])[0]
             yield Rewrite(turn["question"], history, turn["rewrite"], name, f"{name} {group}")
