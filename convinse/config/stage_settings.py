@@ -58,12 +58,10 @@ class HaSeq2Seq(Settings, frozen=True):
 class EvsCascade(Settings, frozen=True):
     """How many evidences the cross-encoder of the cascade sees.
 
-    lexical: chosen by BM25; dense: chosen by the bi-encoder; read: how many of these the cross-encoder sees, after the relevance head of
-    `evs_bi_encoder`, a joint model, has ranked them (0: all, without that step); lexical_share: weight of the BM25 score, divided by
-    the best one, in the final score (0: the cross-encoder alone).
+    lexical: chosen by BM25; dense: chosen by the bi-encoder; lexical_share: weight of the BM25 score, divided by the best one, in
+    the final score (0: the cross-encoder alone).
     """
 
     lexical: NotNegative = 100
     dense: NotNegative = 100
-    read: NotNegative = 0
     lexical_share: Share = 0.0

@@ -113,11 +113,6 @@ class BertReranker(ModelHead):
         if self._cache is not None:
             self._cache.close()
 
-    def relevance(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray]:
-        """Return the relevance of each query's evidences, [n] float64 from 0 to 1; equal ones are equal to the last digit."""
-        texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
-        return [_sigmoid(_without_rounding(odds.astype(np.float64))) for odds in self._odds(queries, texts)]
-
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
         """Return copies of the best `top_k` evidences (all by default) with `score` (0 to 1) added, best first.
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..encoder.bi_encoder import KeptEmbeddings
-from ..encoder.reranker import BertReranker
 from ..records.evidence import Evidence, with_score
 from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
@@ -20,17 +19,16 @@ class _Fused(NamedTuple):
 
     order: np.ndarray  # [n] their places, best first, the input of the cross-encoder before the rest
     values: np.ndarray  # [n] the fusion's values, by place
-    chosen: int  # how many of them are the input of the cross-encoder
+    chosen: int  # size of the input of the cross-encoder
     words: np.ndarray  # [n] the BM25 scores as shares of the best score, by place
 
 
 class Cascade(Scorer):
-    """Ranks evidences in steps, so that thousands of candidates are scored in the time of a few (Matveeva et al., SIGIR 2006).
+    """Ranks evidences in two steps, so that thousands of candidates are scored in the time of a few hundred.
 
     The best `lexical` evidences by BM25 and the best `dense` evidences by the bi-encoder are merged by reciprocal rank fusion
-    (Cormack et al., SIGIR 2009), and the cross-encoder scores them, or with `first` the best `read` by that smaller one. If these
-    are fewer than `top_k`, the rest follow in the order of the step before with score 0. Without a cross-encoder the order of the
-    fusion is final, and its values are the scores.
+    (Cormack et al., SIGIR 2009), and the cross-encoder scores them. If these are fewer than `top_k`, the rest follow in the order
+    of the fusion with score 0. Without a cross-encoder the order of the fusion is final, and its values are the scores.
 
     Args:
         bm25: the lexical scorer.
@@ -38,9 +36,7 @@ class Cascade(Scorer):
         embeddings: of the bi-encoder; if None, BM25 chooses `lexical + dense` evidences.
         lexical: evidences chosen by BM25.
         dense: evidences chosen by the bi-encoder.
-        first: a smaller cross-encoder that chooses what `reranker` scores, or None.
-        read: evidences that `reranker` scores after `first`.
-        lexical_share: weight of the BM25 score (as a share of the best score) in the scores; a cross-encoder's
+        lexical_share: weight of the BM25 score (as a share of the best score) in the scores; the cross-encoder's
             probability has the rest. Small cross-encoders are overconfident.
     """
 
@@ -52,14 +48,11 @@ class Cascade(Scorer):
         *,
         lexical: int = 100,
         dense: int = 100,
-        first: BertReranker | None = None,
-        read: int = 0,
         lexical_share: float = 0.0,
     ) -> None:
         self._bm25 = bm25
         self.reranker = reranker
         self.embeddings = embeddings
-        self._first, self._read = first, read
         self._share = lexical_share
         self._lexical, self._dense = (lexical, dense) if embeddings is not None else (lexical + dense, 0)
 
@@ -82,33 +75,16 @@ class Cascade(Scorer):
                 [with_score(candidates[place], round(float(fusion.values[place]), 6)) for place in fusion.order[:top_k]]
                 for candidates, fusion in zip(evidences, fused, strict=True)
             ]
-        if self._first is not None:
-            fused = self._narrowed(self._first, questions, evidences, fused)
-        chosen = _chosen(evidences, fused)
+        chosen = [
+            [candidates[place] for place in fusion.order[: fusion.chosen]]
+            for candidates, fusion in zip(evidences, fused, strict=True)
+        ]
         shares = [fusion.words[fusion.order[: fusion.chosen]] for fusion in fused]
         ranked = self.reranker.rank_all(questions, chosen, top_k, shares, self._share)
         for best, candidates, fusion in zip(ranked, evidences, fused, strict=True):
             rest = fusion.order[fusion.chosen : fusion.chosen + top_k - len(best)]
             best.extend(with_score(candidates[place], 0.0) for place in rest)
         return ranked
-
-    def _narrowed(
-        self,
-        first: BertReranker,
-        questions: Sequence[str],
-        evidences: Sequence[Sequence[Evidence]],
-        fused: Sequence[_Fused],
-    ) -> list[_Fused]:
-        """The same in the order of `first`; `chosen` are no more than are read."""
-        narrowed = []
-        chosen = _chosen(evidences, fused)
-        for candidates, fusion, relevance in zip(chosen, fused, first.relevance(questions, chosen), strict=True):
-            places = fusion.order[: fusion.chosen]
-            scores = (1 - self._share) * relevance + self._share * fusion.words[places]
-            best = places[_order(scores, [evidence["evidence_text"] for evidence in candidates])]
-            order = np.concatenate((best, fusion.order[fusion.chosen :]))
-            narrowed.append(fusion._replace(order=order, chosen=min(self._read, fusion.chosen)))
-        return narrowed
 
     def _fuse(
         self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
@@ -140,13 +116,6 @@ class Cascade(Scorer):
             words = np.asarray(lexical_scores, dtype=np.float64) / max(max(lexical_scores, default=0.0), 1e-9)
             fused.append(_Fused(order, values, int(chosen.sum()), words))
         return fused
-
-
-def _chosen(evidences: Sequence[Sequence[Evidence]], fused: Sequence[_Fused]) -> list[list[Evidence]]:
-    return [
-        [candidates[place] for place in fusion.order[: fusion.chosen]]
-        for candidates, fusion in zip(evidences, fused, strict=True)
-    ]
 
 
 def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.ndarray:

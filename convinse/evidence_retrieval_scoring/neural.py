@@ -49,8 +49,6 @@ def scoring_method(config: Config) -> ScoringMethod:
     server = config.evs_server.base_url
     if config.evs_model and server:
         raise ConfigError("evs_model and evs_server both score evidences; give one of them")
-    if config.evs_cascade.read and not config.evs_bi_encoder:
-        raise ConfigError("evs_cascade.read needs evs_bi_encoder: a joint model, which ranks what evs_model reads")
     reranker = config.evs_model or server
     if config.evs == "auto":
         return "cascade" if reranker or config.evs_bi_encoder else "bm25"
@@ -80,5 +78,4 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
         return CrossEncoder(reranker)
     name = config.evs_bi_encoder
     embeddings = resources.embeddings(name, "evs_bi_encoder") if name else None
-    first = resources.reranker("evs_bi_encoder") if config.evs_cascade.read else None
-    return Cascade(bm25, reranker, embeddings, first=first, **msgspec.structs.asdict(config.evs_cascade))
+    return Cascade(bm25, reranker, embeddings, **msgspec.structs.asdict(config.evs_cascade))

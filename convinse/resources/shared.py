@@ -245,10 +245,10 @@ class Resources:
 
     # -- models --------------------------------------------------------------------------------------------------------
 
-    def reranker(self, key: Literal["evs_model", "evs_bi_encoder"] = "evs_model") -> BertReranker | None:
-        """Return the cross-encoder that `key` names, whose scores the evidence cache keeps; None if not configured."""
-        name = self.config[key]
-        settings = configured(self.config, key, self.config.evs_max_length)
+    def reranker(self) -> BertReranker | None:
+        """Return the cross-encoder of `evs_model`, whose scores the evidence cache keeps; None if not configured."""
+        name = self.config.evs_model
+        settings = configured(self.config, "evs_model", self.config.evs_max_length)
         return BertReranker(name, settings=settings, models=self.models, cache=self.cache) if name else None
 
     def bi_encoder(self, name: str, key: str) -> BiEncoder:

@@ -11,7 +11,6 @@ from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.support.cache import Cache
 from convinse.support.vectors import VectorCache
-from convinse.testing import without
 from evidences import evidence, same_ranking, scores, texts
 from tiny_models import WORDS, Counted, tiny
 
@@ -77,21 +76,6 @@ def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_
     assert len(found) == 40
     assert found[len(chosen) :] == [{**EVIDENCES[place], "score": 0.0} for place in rest[: 40 - len(chosen)]]
     assert all(one["score"] > 0 for one in found[: len(chosen)])
-
-
-@pytest.mark.parametrize(("read", "share"), [(6, 0.0), (6, 0.4), (1, 0.0), (500, 0.0)])
-def test_a_smaller_cross_encoder_chooses_what_is_read(reranker, bi_encoder, read, share):
-    first, numbers = BertReranker(tiny(seed=5), "cpu"), {"lexical": 10, "dense": 10, "lexical_share": share}
-    chosen = Cascade(BM25Scorer(), first, KeptEmbeddings(bi_encoder), **numbers).rank(QUERY, EVIDENCES, 40)
-    size = sum(one["score"] > 0 for one in chosen)
-    best = [without(one, "score") for one in chosen[: min(read, size)]]
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), first=first, read=read, **numbers)
-    counted = Counted(reranker.engine)
-    found = cascade.rank(QUERY, EVIDENCES, 40)
-    assert counted.sequences == len(set(texts(best)))
-    assert sorted(texts(found[: len(best)])) == sorted(texts(best))
-    # the others follow in the order of the smaller one, then of the fusion
-    assert found[len(best) :] == [{**one, "score": 0.0} for one in chosen[len(best) :]]
 
 
 def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):

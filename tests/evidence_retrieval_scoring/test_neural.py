@@ -35,11 +35,6 @@ CROSS, BI = {"evs_model": str(tiny())}, {"evs_bi_encoder": str(tiny("bert", "emb
 METHODS = {
     "cross_encoder": {"evs": "cross_encoder", **CROSS},
     "cascade": {**CROSS, **BI, "evs_cascade": {"lexical": 6, "dense": 6}},
-    "narrowed": {
-        **CROSS,
-        "evs_bi_encoder": str(tiny("joint", "joint")),
-        "evs_cascade": {"lexical": 6, "dense": 6, "read": 4},
-    },
     "lexical": {"evs": "cascade", **CROSS},
     "dense": BI,
     "mixed": {**CROSS, "evs_cascade": {"lexical": 6, "lexical_share": 0.4}},
