@@ -54,7 +54,7 @@ class MergedCandidates:
         if is_known(entity):
             self._amounts.setdefault(name, entity["id"].lower())
             return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
-        if name in self._amounts:  # "8 GB", a number with a unit that is no known one
+        if name in self._amounts and any(map(str.isalpha, name)):  # "8 GB", whose unit is no known one; not "^4.2"
             return self.candidates[self._amounts[name]]
         items = {self._items[name]} if name in self._items else self._surnames.get(name, set())
         if self._has_documents and all(map(is_document_item, items)) and (owner := self._owner(entity["label"])):
