@@ -28,6 +28,11 @@ Question = tuple[str, str]
 _Typed = tuple[str, bool, bool, bool]  # text of a question, whether it begins with a verb, has "or", asks "what"
 
 
+def _last(question: str) -> str:
+    """Return the last of several questions: "Is there one? Which one?"."""
+    return question.rstrip("? ").rpartition("?")[2]
+
+
 class ClassesOfEntities:
     """The classes of a model that an entity belongs to.
 
@@ -121,7 +126,7 @@ class AnswerTyping:
                 typed_text(question, in_full),
                 self._types.is_existential(question),
                 self._offers(question),
-                self._types.asks_what(question or in_full) or self._types.is_request(question or in_full),
+                self._types.asks_what(_last(question or in_full)) or self._types.is_request(question or in_full),
             )
             for question, in_full in questions
         ]

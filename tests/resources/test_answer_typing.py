@@ -89,6 +89,7 @@ def test_a_question_is_asked_once(reader):
         ("and what's that", 0.0),
         ("Was she?", 1.0),
         ("Was she a poet or a singer?", 0.06),
+        ("Is there a film? Which one?", 0.0),
         ("so she was born there?", 0.06),
     ],
 )
