@@ -140,9 +140,9 @@ class Dialogue:
         return self._act(utterance) not in (QUESTION, "more", "correction")
 
     def _act(self, utterance: str) -> str:
-        # "Which course is the sorbet?" is no question for the sources if the files have that word
+        # "Which course is the sorbet?" and "Is the leaking tap done?" are no talk if the files have their words
         act, pages = self._acts.act(utterance), self._resources.pages
-        asks = self._resources.language.answer_types.asks(utterance)  # "Is the leaking tap done?"
+        asks = self._resources.language.answer_types.asks(utterance)
         if act == QUESTION or not (asks or act in _ABOUT_ANSWERS) or not pages.searches_words:
             return act
         words = search_words(" ".join(self._acts.new_words(utterance)))

@@ -35,12 +35,16 @@ _CODE = re.compile(
 _DATED_TITLE = re.compile(
     r"(?:\w\S* ){0,3}[^\Wa-z_]\S* \(?\d{4}-\d\d-\d\d\)?"
 )  # 5.4.1 (2023-01-11); not "paid on 2023-01-11"
-# at the beginning of an entry of a log, a chat or a diary: "2026-01-04 02:13", "[9:12]", "12/03/2024, 9:12 -", "Jan 19 11:02:33"
-_DAY = r"\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|[A-Z][a-z]{2} [ \d]?\d(?= \d\d:)"
+# a day and a time at the beginning of an entry of a log, a chat or a diary: "2026-01-04 02:13", "[9:12]", "12/03/2024, 9:12 -",
+# "Jan 19 11:02:33"; 1.2.10 is a version
 _STAMP = re.compile(
-    rf"[\[(<]?(?=\d|[A-Z])(?:(?P<day>{_DAY})(?!\d))?[T, ]*(?P<time>\d{{1,2}}:\d\d(?::\d\d)?)?(?:[.,]\d+)?Z?(?![\d:])[\])>]?\s*(?:[-–|:]\s+)?"
+    r"""[\[(<]?
+    (?:(?P<day>\d{4}[-/.]\d\d[-/.]\d\d|\d{1,2}[./]\d{1,2}[./]\d{4}|\d\d[./]\d\d[./]\d\d|[A-Z][a-z]{2}\ [\ \d]?\d(?=\ \d\d:))(?!\d))?
+    [T,\ ]*(?P<time>\d{1,2}:\d\d(?::\d\d)?)?(?:[.,]\d+)?Z?(?![\d:])
+    [\])>]?\s*(?:[-–|:]\s+)?""",
+    re.VERBOSE,
 )
-_LONGEST_ENTRY = 400  # characters of the entries of a table; longer ones are paragraphs
+_LONGEST_ENTRY = 400  # characters, as of an evidence: longer entries are read as paragraphs
 _HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
 
 
@@ -107,25 +111,20 @@ def _blocks_of(lines: Sequence[_Line], is_first: bool, is_last: bool) -> Iterato
         yield from _paragraphs(lines)
 
 
-def _stamp(line: str) -> re.Match[str] | None:
-    """The day and the time at the beginning of an entry."""
-    match = _STAMP.match(line)
-    return match if match and (match["day"] or match["time"]) else None
-
-
 def _entries(lines: Sequence[_Line]) -> TableBlock | None:
-    """The entries of a log, a chat or a diary as the rows of a table; None for other lines, and for entries as long as paragraphs."""
+    """Return the entries of a log, a chat or a diary as the rows of a table; None for other lines and for long entries."""
     rows: list[list[str]] = []
     numbers: list[int] = []
     for line in lines:
-        if stamp := _stamp(line.text):
+        stamp = _STAMP.match(line.text)
+        if stamp and (stamp["day"] or stamp["time"]):
             rows.append([stamp["day"] or "", stamp["time"] or "", line.text[stamp.end() :]])
             numbers.append(line.number)
         elif rows:
             rows[-1][2] = f"{rows[-1][2]} {line.text}"
         else:
             return None
-    if len(rows) < 2 or any(not row[2] or len(row[2]) > _LONGEST_ENTRY for row in rows):
+    if len(rows) < 2 or not all(0 < len(text) <= _LONGEST_ENTRY for _, _, text in rows):
         return None
     columns = [place for place in range(3) if any(row[place] for row in rows)]
     cells = [[row[place] for place in columns] for row in (["date", "time", "entry"], *rows)]
@@ -231,23 +230,20 @@ def _item(lines: Sequence[_Line]) -> Iterator[TextBlock]:
 
 
 def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
-    """The paragraphs of lines: one, if a width broke it; lines that were ended by hand stay apart, as do entries with a time."""
+    """The paragraphs of lines: one, if a width broke it; lines that were ended by hand stay apart."""
     if not lines:
         return
     width = max(len(line.text) for line in lines)
     is_sentence = _is_sentence(lines)
-    stamped = {line.number for line in lines if _stamp(line.text)}
-    is_log = len(stamped) > 1 and lines[0].number in stamped
     # a list of words in lower case
     is_list = width < _WRAPPED_WIDTH and not is_sentence and lines[0].text[0].islower()
     parts: list[list[_Line]] = []
     for line in lines:
-        goes_on = _goes_on(parts[-1][-1].text, line.text, width, is_sentence) if parts else False
-        if parts and (line.number not in stamped if is_log else goes_on and not is_list):
+        if parts and not is_list and _goes_on(parts[-1][-1].text, line.text, width, is_sentence):
             parts[-1].append(line)
         else:
             parts.append([line])
-    is_apart = len(parts) > 1 and (is_log or width <= _WIDEST_LINE)
+    is_apart = len(parts) > 1 and width <= _WIDEST_LINE
     for part in parts:
         yield TextBlock(_in_one_line([line.text for line in part]), part[0].number, kind="item" if is_apart else "text")
 

@@ -106,8 +106,7 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
         is_document = _is_of_document(question, table)
         if number > 1 or (number == 1 and used and is_named and is_document):
             places = table.evidence_places(rows)
-            is_named = is_named and not is_document
-            rivals = frozenset(table.places.values()) if is_named else frozenset[int]()
+            rivals = frozenset(table.places.values()) if is_named and not is_document else frozenset[int]()
             answer = number_entity(str(number))
             return [Computed(answer, COUNT, places, rivals, extent=extent_of(table, selected))]
     return []

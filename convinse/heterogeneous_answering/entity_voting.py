@@ -56,14 +56,14 @@ class EntityVoting(HeterogeneousAnswering):
             str, list[Table]
         ] = {}  # of documents, by the question: attribution asks it again with fewer evidences
         for turn, question in zip(turns, questions, strict=True):
+            if question.in_full not in tables:
+                tables[question.in_full] = document_tables(question)
+            of_documents = [table.among(question.evidences) for table in tables[question.in_full]]
             if question.expected.kind == "yesno":
-                verdict = self.decide(question)
+                verdict = self.decide(question, of_documents)
                 ranked = verdict.candidates(self.ranker.yes(verdict.features))
                 results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
-                if question.in_full not in tables:
-                    tables[question.in_full] = document_tables(question)
-                of_documents = [table.among(question.evidences) for table in tables[question.in_full]]
                 measured = self.measure(question, next(read), of_documents)
                 ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
                 question, ranked = cite_list(turn, question, measured.candidates, ranked)
@@ -76,9 +76,9 @@ class EntityVoting(HeterogeneousAnswering):
         """Return the answers of a turn; `is_covered`: the evidences say something about its question."""
         return answers(ranked, self.config.ha_max_answers)
 
-    def decide(self, question: Question) -> Verdict:
-        """Return the verdict of the evidences on a question for yes or no."""
-        return yes_or_no(question)
+    def decide(self, question: Question, of_documents: Sequence[Table] = ()) -> Verdict:
+        """Return the verdict of the evidences, and of `document_tables`, on a question for yes or no."""
+        return yes_or_no(question, of_documents=of_documents)
 
     def read(self, questions: Sequence[Question]) -> Iterable[Sequence[AnswerSpan]]:
         """Yield the spans that a reader marks in the evidences of questions: none."""

@@ -20,6 +20,7 @@ from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .reader import in_evidences
 from .sentences import with_sentence
+from .tables import Table
 from .yes_no import Judge, Verdict, yes_or_no
 
 _SPANS = 5  # of an evidence
@@ -78,9 +79,9 @@ class ExtractiveAnswering(EntityVoting):
         """Return a reader with the configured settings."""
         return self.resources.reader(model, best=_SPANS)
 
-    def decide(self, question: Question) -> Verdict:
-        """Return the verdict of the evidences on a question for yes or no."""
-        return yes_or_no(question, self.judge)
+    def decide(self, question: Question, of_documents: Sequence[Table] = ()) -> Verdict:
+        """See the base class; the head of `ha_heads` judges, too."""
+        return yes_or_no(question, self.judge, of_documents)
 
     def read(self, questions: Sequence[Question]) -> Iterable[Sequence[AnswerSpan]]:
         """Yield the spans that the reader marks in the evidences of questions, all read together."""

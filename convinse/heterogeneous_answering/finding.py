@@ -77,9 +77,9 @@ def _value_in_full(entity: Entity) -> Entity:
 
 
 def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]:
-    """Return the places of rows that are about other things: those of a table whose cell that a question names is empty.
+    """Return the places of evidences that are about other things than a question that names an empty cell, or a year without a column.
 
-    Other rows, and other texts of files, have the value as little, unless they have the words that select the row.
+    They are the rows of that table; of an empty cell also other rows, and texts of files, without the words that select its row.
     """
     silent: set[int] = set()
     for table in tables:

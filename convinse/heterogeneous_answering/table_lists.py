@@ -82,8 +82,7 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
         return True
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
-    judged = (any(denied_words(question, table)) or limiting_column(question, table) for table in tables)
-    if any(judged):
+    if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
         return True
     if asks_when or question.expected.kind == "person":
         return False
@@ -159,10 +158,13 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return _column_of_people(question, table, selected) or table.name_column
     keywords, types = question.language.properties.keywords, question.language.answer_types
     columns, equal = [], []
+    themselves = None  # the column of "list the errors", of entries that all have the word
     for column in table.columns:
         texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
         if len({*texts}) > 1 or not all(keywords(text) & selected.used for text in texts):
             columns.append(column)
+            if len(texts) == len(selected.rows) and all(keywords(text) & nouns & selected.used for text in texts):
+                themselves = themselves or column
         elif len(texts) > 1:
             equal.append(column)
     words, kind = keywords(question.in_full), question.expected.kind
@@ -180,21 +182,9 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     is_their_name = bool(nouns & (table.headers | title_words(table, question)))
     if kind in ("date", "number") and not is_their_name:
         return None
-    if kind == "person":
-        asking = words - selected.used
-        asking |= {f"{word}{ending}" for word in asking for ending in question.language.operations.agents}
-        headers = [column for column in columns if column.keywords and column.keywords <= asking]
-        people = [column for column in columns if types.expected_type(column.header).kind == kind]
-        names = table.name_column
-        if names in columns and any({*names.texts} & {*column.texts} for column in people):
-            people = [names]  # managers are employees: each row is a person
-        found = next((column for column in (*headers, *people) if not _has_digits(column)), None)
-        if found is not None:
-            return found
-    for column in columns:  # "list the errors" of entries that all have the word
-        texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
-        if nouns & selected.used and len(texts) == len(selected.rows) and all(keywords(text) & nouns for text in texts):
-            return column
+    found = _column_of_persons(question, table, columns, words - selected.used) if kind == "person" else themselves
+    if found is not None:
+        return found
     named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
     if named is None:
         return None
@@ -202,12 +192,25 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     verbs = question.language.properties.keyword_set(operations.verbs.findall(question.in_full))
     if nouns <= verbs and kind == "any" and table.dated:  # "what happened in March?"
         return named
-    is_generic = fold(named.header) in operations.naming
-    is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
     if question.expected.kind == "person" and named.keywords & words - nouns:
         return None  # "who has returned a book?" of the books
+    is_generic = fold(named.header) in operations.naming
+    is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
     is_person = kind == "person" and is_of_people and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
+
+
+def _column_of_persons(
+    question: Question, table: Table, columns: Sequence[Column], asking: frozenset[str]
+) -> Column | None:
+    """Return the column that the words of a question for people name ("who owns it?"), else one of people by its header."""
+    asking = question.language.operations.with_doers(asking)
+    expected_type, names = question.language.answer_types.expected_type, table.name_column
+    headers = [column for column in columns if column.keywords and column.keywords <= asking]
+    people = [column for column in columns if expected_type(column.header).kind == "person"]
+    if names is not None and names in columns and any({*names.texts} & {*column.texts} for column in people):
+        people = [names]  # managers are employees: each row is a person
+    return next((column for column in (*headers, *people) if not _has_digits(column)), None)
 
 
 def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:

@@ -81,7 +81,7 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     words, names = question.language.properties.keywords(question.in_full), question.property_names
     wide = with_measures(words, question)
     if question.expected.kind == "person":  # "who drives it?" of a column "Driver"
-        wide |= {f"{word}{ending}" for word in words for ending in question.language.operations.agents}
+        wide = question.language.operations.with_doers(wide)
     head = head_keywords(question)
     headed = [column for column in table.columns if column.keywords & head]
     if headed:

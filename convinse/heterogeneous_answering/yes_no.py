@@ -12,7 +12,6 @@ import numpy as np
 from ..language.validity import contradicting, holding, judged_parts
 from .bounds import bound_words
 from .comparisons import holds as comparison_holds
-from .document_tables import document_tables
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 from .selections import content_words, selected_rows, unexplained
@@ -53,14 +52,15 @@ class Verdict(NamedTuple):
         return ordered(AnswerCandidate(entity, score, self.places, ("yes_no",)) for entity, score in both)
 
 
-def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
+def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequence[Table] = ()) -> Verdict:
     """Return the verdict of the evidences on a question for yes or no.
 
     Args:
         question: with its evidences.
         judge: the entailment head of a model.
+        of_documents: its `document_tables`.
     """
-    if (computed := comparison_holds(question) or _rows_hold(question)) is not None:
+    if (computed := comparison_holds(question) or _rows_hold(question, of_documents)) is not None:
         holds, places = computed
         sign = 1 if holds else -1
         features = YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))
@@ -90,58 +90,60 @@ def yes_or_no(question: Question, judge: Judge | None = None) -> Verdict:
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
 
 
-def _rows_hold(question: Question) -> tuple[bool, tuple[int, ...]] | None:
-    """Return whether all rows of a file that a question asks about are as it says, or the only one, and their places.
+def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:
+    """Return whether the rows of a file say yes, and the places of those that decide; None if they say nothing.
 
-    "Are all invoices paid?", "Is any machine not serviced?", "Has Dune been returned?"; None for other questions.
+    "Are all invoices paid?", "Is any machine not serviced?", "Has Dune been returned?", "Did Mei borrow Dune?"
     """
     if not any(read.is_of_document for read in question.evidences):
         return None
-    operations, text = question.language.operations, question.in_full
-    every = operations.every.search(text)
+    every = question.language.operations.every.search(question.in_full)
     keywords = question.language.properties.keywords
     words = content_words(question) - question.language.yes_no.light_keywords - keywords(every[0] if every else "")
-    judging = keywords(" ".join(bound_words(question)))
-    names = words & keywords(question.language.times.without_time(text)) - judging
-    for table in (*whole_tables(question), *document_tables(question)):
-        selected = selected_rows(question, table, words)
-        named = table.selection(names)
-        is_judged = selected is not None and bool(selected.lacking)
-        if selected is None or not is_judged or unexplained(question, table, words, selected.used | named.matched):
-            if (stated := _row_says(question, table, words)) is not None:
-                return stated
-            continue
-        about = {*named.rows, *selected.rows}
-        if selected.unjudged:  # a repair without a cost is not above 50
-            column = next(column for column in table.columns if column.header == selected.lacking)
-            about = {row for row in about if not column.is_empty(row)}
-        if every:
-            holds, rows = about == {*selected.rows}, sorted(about - {*selected.rows}) or selected.rows
-        elif operations.existing.search(text) or len(about) == 1:
-            holds, rows = bool(selected.rows), selected.rows or sorted(about)
-        else:
-            continue
-        return holds, table.evidence_places(rows)
+    for table in (*whole_tables(question), *of_documents):
+        said = _judged_rows_hold(question, table, words) or _row_says(question, table, words)
+        if said is not None:
+            holds, rows = said
+            return holds, table.evidence_places(rows)
     return None
 
 
-def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[bool, tuple[int, ...]] | None:
-    """Return True if one row has all words of a question, False if they are of several rows: "Did Mei borrow Dune?"; else None."""
-    operations = question.language.operations
+def _judged_rows_hold(question: Question, table: Table, words: frozenset[str]) -> tuple[bool, Sequence[int]] | None:
+    """Return whether all rows, one of them, or the only one that a question names are in a state, or within a bound or a time."""
+    operations, keywords = question.language.operations, question.language.properties.keywords
+    timeless = question.language.times.without_time(question.in_full)
+    named = table.selection(words & keywords(timeless) - keywords(" ".join(bound_words(question))))
+    selected = selected_rows(question, table, words)
+    if selected is None or not selected.lacking:
+        return None
+    if unexplained(question, table, words, selected.used | named.matched):
+        return None
+    about = {*named.rows, *selected.rows}
+    if selected.unjudged:  # a repair without a cost is not above 50
+        column = next(column for column in table.columns if column.header == selected.lacking)
+        about = {row for row in about if not column.is_empty(row)}
+    others = sorted(about.difference(selected.rows))
+    if operations.every.search(question.in_full):
+        return not others, others or selected.rows
+    if operations.existing.search(question.in_full) or len(about) == 1:
+        return bool(selected.rows), selected.rows or others
+    return None
+
+
+def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[bool, Sequence[int]] | None:
+    """Return True if one row has all words of a question, False if they are of several rows: "Did Mei borrow Dune?"."""
     if question.language.yes_no.denial.search(question.in_full) or question.language.times.time(question.in_full):
         return None
-    agents = {word for word in words for ending in operations.agents if f"{word}{ending}" in table.headers}
-    selection = table.selection(words)
-    in_cells = words - table.headers - agents
-    held = {word for word in in_cells if table.selection({word}).matched}
-    if len(held) < 2 or unexplained(question, table, words, held | agents):
+    verbs = {word for word in words if question.language.operations.with_doers(frozenset({word})) & table.headers}
+    rows = {word: table.selection({word}).rows for word in sorted(words - verbs) if table.selection({word}).matched}
+    if len(rows) < 2 or unexplained(question, table, words, rows.keys() | verbs):
         return None
+    selection = table.selection(words)
     if selection.is_whole:
-        return True, table.evidence_places(selection.rows)
-    if any(held <= table.words.keyword_set(column.texts) for column in table.columns):
+        return True, selection.rows
+    if any(rows.keys() <= table.words.keyword_set(column.texts) for column in table.columns):
         return None  # "Are Dune and Emma books?"
-    rows = [row for word in sorted(held) for row in table.selection({word}).rows[:1]]
-    return False, table.evidence_places(rows)
+    return False, [those[0] for those in rows.values()]
 
 
 def _covered(question: Question) -> list[float]:

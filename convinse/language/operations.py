@@ -119,6 +119,10 @@ class OperationWords:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 
+    def with_doers(self, words: frozenset[str]) -> frozenset[str]:
+        """Return keywords of verbs with those of who does it: "drive", "driver"."""
+        return words | {f"{word}{ending}" for word in words for ending in self.agents}
+
     def head(self, question: str) -> str:
         """Return the noun that a question asks for, and words behind: that of "which NOUN" or "NOUN of the"; empty without one."""
         match = self.heading.search(question)

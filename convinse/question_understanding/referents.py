@@ -90,7 +90,7 @@ class EarlierEntity(NamedTuple):
 def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
     """Return the entities that earlier turns were about or had as answers, except dates, numbers, yes and no.
 
-    Words that answer "when" or "how many" are none either: "twice a year".
+    Words that answer "when" or "how many", such as "twice a year", do not count.
     """
     questions: dict[str, list[int]] = {}
     answers: dict[str, list[int]] = {}

@@ -25,12 +25,9 @@ _KEPT = 2_000  # questions whose answer types stay in memory, 1 MB
 
 Question = tuple[str, str]
 """As asked, and in full, as far as that is known."""
-_Typed = tuple[str, bool, bool, bool]  # text of a question, whether it begins with a verb, has "or", asks "what"
-
-
-def _last(question: str) -> str:
-    """Return the last of several questions: "Is there one? Which one?"."""
-    return question.rstrip("? ").rpartition("?")[2]
+_Typed = tuple[
+    str, bool, bool | None
+]  # text of a question, whether it begins with a verb, whether it asks for yes or no (None: perhaps)
 
 
 class ClassesOfEntities:
@@ -105,8 +102,8 @@ class LikelyClasses:
 class AnswerTyping:
     """The classes of answers by a model, which reads each question once.
 
-    Where the verb stands counts, too: a question that begins with it asks for yes or no, unless it has "or" (of 139 such questions to
-    choose by and of ConvMix dev 137 do), one that begins with "who" or "what" does not.
+    Where the verb stands counts, too: a question that begins with it asks for yes or no, unless it has "or"; one that begins with "who"
+    or "what" does not.
 
     Args:
         reader: has the answer type head.
@@ -122,24 +119,26 @@ class AnswerTyping:
     def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
         """Return the expected classes of the answers of questions."""
         typed = [
-            (
-                typed_text(question, in_full),
-                self._types.is_existential(question),
-                self._offers(question),
-                self._types.asks_what(_last(question or in_full)) or self._types.is_request(question or in_full),
-            )
-            for question, in_full in questions
+            (typed_text(*question), self._types.is_existential(question[0]), self._asks_yes_no(*question))
+            for question in questions
         ]
         return self._classes.of(typed, self._new)
 
+    def _asks_yes_no(self, question: str, in_full: str) -> bool | None:
+        text = question or in_full
+        last = text.rstrip("? ").rpartition("?")[2]  # "Is there one? Which one?"
+        if self._types.asks_what(last) or self._types.is_request(text):
+            return False
+        # so do 121 of 123 questions that begin with a verb: of the parts to learn from and to choose by, and of ConvMix dev
+        return True if self._types.is_existential(question) and not self._offers(question) else None
+
     def _new(self, typed: Sequence[_Typed]) -> Iterator[LikelyClasses]:
-        texts, *signs = zip(*typed, strict=True)
-        verb_first, has_or, asks_what = (np.asarray(sign, bool) for sign in signs)
-        chances = self._reader.probabilities(texts, verb_first.tolist())
+        texts, verb_first, asks_yes_no = zip(*typed, strict=True)
+        chances = self._reader.probabilities(texts, verb_first)
         yes_no = self._entities.classes.place[YES_NO]
-        chances[verb_first & ~has_or & ~asks_what] = np.arange(chances.shape[1]) == yes_no
         left = chances.copy()
-        left[asks_what, yes_no] = 0.0
+        left[[asks is False for asks in asks_yes_no], yes_no] = 0.0
+        left[[asks is True for asks in asks_yes_no]] = np.arange(chances.shape[1]) == yes_no
         total = left.sum(axis=1, keepdims=True)
         chances = np.where(total > 0, left / np.where(total > 0, total, 1), chances)
         return (LikelyClasses(row.copy(), self._entities, self._types) for row in chances)
