@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..records.literals import is_date
-from ..records.periods import Agreement, JudgedPart, judged
+from ..records.periods import Agreement, JudgedPart, TimedPart, judged
 from .language import Language
 from .read_evidence import ReadEvidence
 
@@ -23,15 +23,15 @@ def judged_parts(question: str, evidences: Sequence[ReadEvidence], language: Lan
         or language.operations.order(question) is not None
     ):
         return []
-    # today: rows are history, which later rows do not replace
-    is_date_requested = time is None and language.answer_types.expected_type(question).kind == "date"
-    parts = [
-        ()
-        if (time is None and "row" in evidence.evidence)
-        or (is_date_requested and not (evidence.fact and is_date(evidence.fact.object["id"])))
-        else evidence.parts
-        for evidence in evidences
-    ]
+    asks_when = time is None and language.answer_types.expected_type(question).kind == "date"
+
+    def parts_of(evidence: ReadEvidence) -> Sequence[TimedPart]:
+        if time is None and "row" in evidence.evidence:  # today: rows are history, which later rows do not replace
+            return ()
+        states_date = evidence.fact is not None and is_date(evidence.fact.object["id"])
+        return evidence.parts if states_date or not asks_when else ()
+
+    parts = [parts_of(evidence) for evidence in evidences]
     return judged(parts, time, is_past=language.times.asks_about_past(question))
 
 
