@@ -184,8 +184,8 @@ def test_a_day_in_the_year_of_the_best_answer_makes_an_age_exact(dates, expected
 
 @pytest.mark.parametrize(
     ("first", "second", "stays"),
-    [(0.3, 0.5, "second"), (0.5, 0.3, "first"), (0.7, 0.9, "first")],
-    ids=["unsure", "more probable", "sure"],
+    [(0.3, 0.5, "second"), (0.5, 0.3, "first"), (0.7, 0.9, "first"), (0.1, 0.2, "second")],
+    ids=["unsure", "more probable", "sure", "both unsure"],
 )
 def test_the_reading_that_finds_the_more_probable_answer_stays(first, second, stays):
     reading = {"structured_representation": "", "resolved_question": "who directed Brazil?"}
@@ -196,6 +196,9 @@ def test_the_reading_that_finds_the_more_probable_answer_stays(first, second, st
             assert other["question"] == "who directed it?" and "answers" not in other
             other.update({**answered("", ("second", second)), **reading})
 
-    try_second_readings([turn], ["kb"], answer)
+    try_second_readings([turn], ["kb"], 0.2, answer)
     assert turn["pred_answers"][0]["answer"]["label"] == stays and "second_reading" not in turn
     assert turn["resolved_question"] == (reading["resolved_question"] if stays == "second" else "who directed it?")
+    score = turn["pred_answers"][0]["score"]
+    assert score == pytest.approx(second * 0.75 if stays == "second" else first)
+    assert ("abstained" in turn) == (score < 0.2)
