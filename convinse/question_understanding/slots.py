@@ -81,7 +81,8 @@ class Slots(QuestionUnderstanding):
         understandings = []
         for turn, history, fulls in zip(turns, histories, readings, strict=True):
             first, *others = [self._understood(turn, history, full, next(types_left)) for full in fulls]
-            if others:
+            # "when was she born?" behind "who is dorva klint?" is about her, though nothing is known of her
+            if others and "unlinked" not in first["representation"]:
                 first["second_reading"] = others[0]
             understandings.append(first)
         return understandings
