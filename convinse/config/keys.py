@@ -12,7 +12,7 @@ from ..support.checksums import users_cache
 from ..support.errors import DataError
 from .places import LIVE, SNAPSHOT, resolve
 from .server_settings import EvsServer, HaLlm, LanguageModelSettings
-from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuSr
+from .stage_settings import ClocqParams, EvsCascade
 from .training_settings import EvsTraining, HaTraining, QuTraining
 from .value_types import (
     Address,
@@ -56,7 +56,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu: the module that understands questions: a registered name, or `package.module:Class`;
     qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name;
     qu_rewriter (0.2): of `slots`, a joint model whose rewrite head puts questions in full (null: the question before and its answer are put before the question);
-    qu_sr: how `sr` writes representations;
+    qu_no_repeat_ngram_size: of `sr`, no sequence of this many tokens is written twice (0: allowed);
     qu_training: how `train qu` trains;
     qu_llm (0.2): the language model of `llm`;
     history_separator: between the turns that a model reads;
@@ -101,13 +101,13 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
     ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
     ha_abstain_below (0.2): an answer of `extractive`, `seq2seq` or `llm` that is less probable is marked as a suggestion (`abstained`);
-    ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
     ha_llm (0.2): the language model of `llm`;
     ha_training: how `train ha` trains;
     attribution (0.2): in conversations, name the evidences that an answer rests on, by answering again without them;
     device: of all models; `auto` is a GPU where there is one;
     backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
     precision (0.2): of all models but that of `sr`; by `onnx` int8 or fp32 (auto: int8, on a GPU fp32), by `torch` on a CPU fp32 or bf16 (auto: fp32), on a GPU bf16, fp16 or fp32 (auto: bf16); `evs_precision` is another name of it;
+    num_beams (0.3): texts that the models of `sr` and `seq2seq` look for (1: one, greedily; CONVINSE: 20);
     token_budget (0.2): of a batch, for all models but that of `sr`; null: by device.
     """
 
@@ -115,7 +115,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu: str = "slots"
     qu_model: InputPath | None = None
     qu_rewriter: InputPath | None = None
-    qu_sr: QuSr = QuSr()
+    qu_no_repeat_ngram_size: NotNegative = 2  # as CONVINSE has it
     qu_training: QuTraining = QuTraining()
     qu_llm: LanguageModelSettings = LanguageModelSettings()
     ers: str = "native"
@@ -175,13 +175,13 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_stride: Shared = 128
     ha_ranker: InputPath = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
-    ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
     ha_llm: HaLlm = HaLlm()
     attribution: bool = True
     device: Device = "auto"
     backend: Backend = "auto"
     precision: Precision = "auto"
+    num_beams: Positive = 5  # of Fusion-in-Decoder, each takes 370 MB with 100 evidences and a T5 base
     token_budget: Tokens | None = None
     seed: NotNegative = 42
     custom: dict[str, Any] = {}
