@@ -11,7 +11,7 @@ from ..records.evidence import parse_sources
 from ..support.checksums import users_cache
 from ..support.errors import DataError
 from .places import LIVE, SNAPSHOT, resolve
-from .server_settings import EvsServer, HaLlm, LanguageModelSettings
+from .server_settings import EvsServer, LanguageModelSettings
 from .stage_settings import ClocqParams, EvsCascade
 from .training_settings import EvsTraining, HaTraining, QuTraining
 from .value_types import (
@@ -79,9 +79,6 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
     ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
     ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
-    ers_user_agent: a contact (mail or URL) in the User-Agent, as Wikimedia asks for; null: the variable `CONVINSE_CONTACT`;
-    ers_deadline: for one page in all;
-    ers_missing_ttl: until a page that was missing is asked for again;
     evr_min_evidence_length, evr_max_evidence_length: of an evidence's text (CONVINSE: 200 at most);
     evr_max_entities: items of an evidence at most;
     evr_min_letter_share: drop evidences of Wikipedia in which fewer of the characters are letters (CONVINSE: 0.5), as in entries of numbers;
@@ -151,9 +148,6 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_on_the_fly: bool = False
     ers_wikipedia_api: Address = "https://en.wikipedia.org/w/api.php"
     ers_wikidata_api: Address = "https://www.wikidata.org/w/api.php"
-    ers_user_agent: str | None = None
-    ers_deadline: Seconds = 60.0
-    ers_missing_ttl: Days = 30.0
     evr_min_evidence_length: Characters = 3
     evr_max_evidence_length: MostCharacters = 400
     evr_max_entities: Positive = 10
@@ -176,7 +170,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_ranker: InputPath = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
     ha_training: HaTraining = HaTraining()
-    ha_llm: HaLlm = HaLlm()
+    ha_llm: LanguageModelSettings = LanguageModelSettings()
     attribution: bool = True
     device: Device = "auto"
     backend: Backend = "auto"

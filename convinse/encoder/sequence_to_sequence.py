@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _IGNORED = -100  # a label that counts nothing, as transformers has it
 _AT_ONCE = 10  # texts, as in CONVINSE
-INPUT_TOKENS, OUTPUT_TOKENS = 512, 64  # of a question with its history, as in CONVINSE, and of a representation, for which it has no limit
+INPUT_TOKENS, OUTPUT_TOKENS = (
+    512,
+    64,
+)  # of a question with its history, as in CONVINSE, and of a representation, for which it has no limit
 
 
 class Generator:

@@ -42,14 +42,14 @@ class WikidataClient:
 
     Every method raises `NetworkError` if a server cannot be reached or its answer cannot be used, and takes `until`, its deadline
     as a moment of `time.monotonic()`. `wikidata` and `wikipedia` are addresses of an `api.php`, `sparql` is that of an endpoint or
-    None. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
+    None.
     """
 
-    def __init__(self, wikidata: str, wikipedia: str, sparql: str | None = None, contact: str | None = None) -> None:
+    def __init__(self, wikidata: str, wikipedia: str, sparql: str | None = None) -> None:
         self.wikidata, self.wikipedia, self.sparql = wikidata, wikipedia, sparql
         parts = urlsplit(wikidata)
         self.site = f"{parts.scheme}://{parts.netloc}"
-        self._client = MediaWikiClient(contact, _REMEDY, _MAX_BYTES)
+        self._client = MediaWikiClient(_REMEDY, _MAX_BYTES)
 
     def named(self, name: str, until: float) -> list[str]:
         """Return the items with a name as label or alias, best first."""

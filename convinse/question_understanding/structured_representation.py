@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
-from ..config import Config
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..records.conversation import Turn, Understanding
 from ..records.representation import SLOTS, RepresentationSlots
-from ..resources import Resources
 from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words

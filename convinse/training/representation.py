@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..formats.convmix import read_conversations
@@ -37,7 +35,11 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     train, dev = (read_examples(config, path) for path in files)
     checkpoint = load_checkpoint(base, "sequence-to-sequence", key)
     from ..encoder.devices import inference
-    from ..encoder.sequence_to_sequence import INPUT_TOKENS, OUTPUT_TOKENS, writing_loss  # after the check that PyTorch is there
+    from ..encoder.sequence_to_sequence import (
+        INPUT_TOKENS,
+        OUTPUT_TOKENS,
+        writing_loss,
+    )  # after the check that PyTorch is there
 
     lengths = [min(most, checkpoint.max_length) for most in (INPUT_TOKENS, OUTPUT_TOKENS)]
     parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
@@ -99,9 +101,7 @@ def read_examples(config: Config, path: Path) -> list[WritingExample]:
     return examples
 
 
-def exact_match(
-    qu: StructuredRepresentation, checkpoint: Checkpoint, examples: Sequence[WritingExample]
-) -> float:
+def exact_match(qu: StructuredRepresentation, checkpoint: Checkpoint, examples: Sequence[WritingExample]) -> float:
     """Return the share of the examples whose slots the model writes as in the silver representation, in any case."""
     written = qu.build_writer(checkpoint).write([read for read, _ in examples])
 
