@@ -46,6 +46,7 @@ _DROPPED_KEYS = MappingProxyType(
         "ers_user_agent": "put your contact into the environment variable CONVINSE_CONTACT",
         "ers_deadline": "a page has 60 seconds; delete the line",
         "ers_missing_ttl": "a page that was missing is asked for again after 30 days; delete the line",
+        "ha_stride": "windows share a quarter of ha_max_length; delete the line",
         "qu_sr": "write num_beams and qu_no_repeat_ngram_size beside it; 512 tokens are read and 64 written, 10 questions at once",
         "ha_seq2seq": "write num_beams and evs_max_evidences beside it; 250 tokens of an evidence are read and 10 written",
         "evs_training.loss": "a positive stands against all its negatives (listwise); delete the line",
