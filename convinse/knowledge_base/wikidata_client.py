@@ -13,7 +13,7 @@ from ..language.text import fold
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.mediawiki import FoundPage, FoundPages, MediaWikiClient, last_title
-from .dump import FETCHED_ENTITY, FetchedEntity
+from .dump import FETCHED_ENTITY, FetchedEntity, members_of
 from .names import other_forms
 
 MANY = "many"  # items are more than are listed
@@ -119,7 +119,7 @@ class WikidataClient:
         except JSON_ERRORS as error:
             raise self._client.strange(wikidata, f"another shape than wbgetentities' ({one_line(error)})") from None
         for entity in decoded:
-            links = entity.sitelinks if isinstance(entity.sitelinks, dict) else {}
+            links = members_of(entity.sitelinks)
             entity.articles = sum(site.endswith("wiki") for site in links)
             entity.sitelinks = {site: link for site, link in links.items() if site == "enwiki"}
         return decoded
