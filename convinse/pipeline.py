@@ -13,6 +13,7 @@ from typing import Any, Literal
 from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
+from .dialogue.second_readings import try_second_readings
 from .dialogue.session import Session, StageReport
 from .dialogue.steps import take_steps
 from .documents.over import config_over
@@ -276,8 +277,13 @@ class Pipeline:
                 report(stage)
         # answering again must be quick: a language model would be asked several times
         if depth and {"ers", "ha"}.issubset(stages) and self.ha.can_answer_again:
+            least = self.config.ha_abstain_below
             inner = partial(self._answer_inner, sources=sources, depth=depth - 1)
-            take_steps(turns, sources, self.config.ha_abstain_below, self.resources.language.steps, inner)
+            take_steps(turns, sources, least, self.resources.language.steps, inner)
+            understood = partial(
+                self._run_stages, ("ers", "ha"), histories=(), sources=sources, use_gold_answers=False, depth=depth
+            )
+            try_second_readings(turns, sources, least, understood)
         if report is not None and "ha" in stages:
             report("ha")
 

@@ -97,8 +97,8 @@ class Understanding(TypedDict, total=False):
 
     `structured_representation` is the rendering of `representation`, if present; `resolved_question` is the question in full, for
     models that read sentences; `live` has the look-ups for it; `history_answers` are the answers of earlier turns;
-    `history_used` are the parts of the history in it; `steps` are questions to answer first; `qu_tokens` are the tokens that a language
-    model read (`prompt`) and wrote (`completion`).
+    `history_used` are the parts of the history in it; `steps` are questions to answer first; `second_reading` is another one that may
+    be meant; `qu_tokens` are the tokens that a language model read (`prompt`) and wrote (`completion`).
     """
 
     structured_representation: Required[str]
@@ -107,6 +107,7 @@ class Understanding(TypedDict, total=False):
     history_answers: list[Entity]
     history_used: list[HistoryPart]
     steps: list[Step]
+    second_reading: Understanding
     qu_tokens: dict[str, int]
     live: LiveLookup
 
