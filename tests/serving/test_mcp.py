@@ -95,10 +95,9 @@ def test_a_conversation_is_that_of_the_pipeline(server, pipeline, mode):
         for key in ("sentence", "confidence", "follow_ups", "resolved_question", "history_used"):
             assert shown.get(key) == turn.get(key)
         assert shown["representation"]["entities"] == turn["representation"]["entities"]
-        assert texts_at(shown, shown["attribution"][0]["evidence"]) == texts_at(
-            turn, turn["attribution"][0]["evidence"]
-        )
-        places, expected_places = (told["pred_answers"][0]["evidences"] for told in (shown, turn))
+        reason, expected_reason = (each["attribution"][0]["evidence"] for each in (shown, turn))
+        assert texts_at(shown, reason) == texts_at(turn, expected_reason)
+        places, expected_places = (each["pred_answers"][0]["evidences"] for each in (shown, turn))
         assert places and texts_at(shown, *places) == texts_at(turn, *expected_places[: len(places)])
     assert first["conversation_id"] == second["conversation_id"]
     assert second["turn"] == 1 and len(second["top_evidences"]) == 2 and second["sources"] == ["kb", "text"]
