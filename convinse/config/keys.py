@@ -55,7 +55,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu: the module that understands questions: a registered name, or `package.module:Class`;
     qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name;
     qu_rewriter (0.2): of `slots`, a joint model whose rewrite head puts questions in full (null: the question before and its answer are put before the question);
-    qu_no_repeat_ngram_size: of `sr`, no sequence of this many tokens is written twice (0: allowed);
+    qu_no_repeat_ngram_size (0.3): of `sr`, no sequence of this many tokens is written twice (0: allowed);
     qu_training: how `train qu` trains;
     qu_llm (0.2): the language model of `llm`;
     history_separator: between the turns that a model reads;
