@@ -136,7 +136,7 @@ def _values(question: Question, things: frozenset[str], nouns: frozenset[str]) -
             if holding:
                 chosen = [value for value in chosen if value in holding]
         used = names.union(*(question.evidences[place].keywords | asking for place, asking in chosen))
-        rest = words - used - question.language.yes_no.light_keywords
+        rest = words - used - question.language.properties.light_keywords
         if len(chosen) > 1 and not rest:
             places = tuple(dict.fromkeys(place for place, _ in chosen))
             rivals = frozenset(place for place, _ in values)
