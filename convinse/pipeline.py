@@ -48,6 +48,11 @@ class Pipeline:
     The stages share files and models, see `Resources`; the reader uses the spans that a joint model
     computed while it ranked the evidences of the same turns. A pipeline is used by a single thread at a time.
 
+    >>> with Pipeline("lexical.yml") as pipeline:
+    ...     conversation = pipeline.ask(["Who directed the film Titanic?", "When was he born?"], "kb")
+    >>> [turn["pred_answers"][0]["answer"]["label"] for turn in conversation["questions"]]
+    ['James Cameron', '16 August 1954']
+
     Args:
         config: names the modules; each is built from it. A name or path is read as `load_config` does.
         over: a file, a folder, several of them or an index, which answer in place of what is configured. They are indexed as by

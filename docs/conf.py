@@ -24,7 +24,8 @@ add_module_names = False
 # types in signatures: many are on no page, and their names lead there where they are; links of the pages are checked
 nitpick_ignore_regex = [("py:.*", ".*")]
 
-copybutton_prompt_text = "$ "
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 html_theme = "furo"
 html_title = "convinse"

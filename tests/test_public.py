@@ -1,16 +1,19 @@
 """What the package exports, and what importing it costs."""
 
 import ast
+import io
 import runpy
 import subprocess
 import sys
+from doctest import DocTestFinder, DocTestRunner
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import convinse
 from case_tables import slow_but
-from convinse import BertReranker, ClocqRetriever, ExtractiveReader, WikipediaRetriever, load_config
+from convinse import BertReranker, ClocqRetriever, ExtractiveReader, Pipeline, WikipediaRetriever, load_config
 from convinse.config import parse_config
 from convinse.encoder.pool import ModelHead
 from convinse.support.errors import ConfigError, ModelError
@@ -38,6 +41,18 @@ def test_the_public_names_are_listed_literally():
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__"
     ]
     assert {*listed, "__version__"} == set(dir(convinse)) and all(getattr(convinse, name) for name in listed)
+
+
+@pytest.mark.parametrize("name", convinse.__all__)
+def test_the_example_of_each_public_name_runs(name, lexical, monkeypatch):
+    """Pipelines share what is open."""
+    public = {other: getattr(convinse, other) for other in convinse.__all__}
+    shared = partial(Pipeline, resources=lexical.resources)
+    (example,) = DocTestFinder(recurse=False).find(public[name], name, globs={**public, "Pipeline": shared})
+    monkeypatch.setattr("convinse.pipeline.Pipeline", shared)  # that of `ask`
+    report = io.StringIO()
+    DocTestRunner().run(example, out=report.write)
+    assert example.examples and not report.getvalue()
 
 
 def test_the_other_documented_modules():

@@ -41,6 +41,10 @@ _CACHE = "cache/"
 class Config(Settings, frozen=True, kw_only=True):
     """All settings of a run. docs/configuration.md has them in groups; what follows a key here is what it says there.
 
+    >>> config = load_config("lexical.yml", evs_max_evidences=20)
+    >>> config.evs_max_evidences, config["evs_max_evidences"], config.get("my_key", 1)
+    (20, 20, 1)
+
     By key (`config["seed"]`) the keys below `custom` are found, too; of equal names the project's own counts. A version behind a key
     is the first that has it; all others are of 0.1.
 

@@ -63,6 +63,10 @@ def load_config(
 ) -> Config:
     """Read, check and freeze a configuration.
 
+    >>> config = load_config("lexical.yml", ["evs_max_evidences=20"], seed=7)
+    >>> config.evs_max_evidences, config.seed
+    (20, 7)
+
     Args:
         name_or_path: the file. Its key `base` names another one, whose keys hold where it has none of its own. Files and
             folders that it names are looked for beside it, then in the working directory.

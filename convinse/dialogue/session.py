@@ -36,6 +36,13 @@ class Session:
     Earlier turns count with their predicted answers. Sessions are independent; sessions of one pipeline must not be asked by two
     threads at once: use `ask_together`.
 
+    >>> with Pipeline("lexical.yml") as pipeline:
+    ...     session = pipeline.session("kb")
+    ...     for question in ("Who directed the film Titanic?", "When was he born?"):
+    ...         print(session.ask(question)["pred_answers"][0]["answer"]["label"])
+    James Cameron
+    16 August 1954
+
     Args:
         answer_turns: the method of the pipeline.
         sources: a combination such as `kb_text`, or a list.

@@ -49,6 +49,11 @@ class ExtractiveReader(ModelHead):
     fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. Span logits that a joint model
     has computed while ranking are taken from the pool's cache.
 
+    >>> reader = ExtractiveReader("snapshot:model")
+    >>> (span,) = reader.read("Who directed Titanic?", ["Titanic was directed by James Cameron."], top_k=1)
+    >>> span.text, span.start, span.end
+    ('James Cameron', 24, 37)
+
     Args:
         max_answer_length: tokens of an answer at most.
         best: spans of a text at most.

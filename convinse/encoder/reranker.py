@@ -37,6 +37,12 @@ class BertReranker(ModelHead):
 
     A joint model (`encoder.joint`) whose pool shares spans computes the span logits of the pairs in the same pass.
 
+    >>> reranker = BertReranker("snapshot:model")
+    >>> texts = ["Dublin is the capital of Ireland.", "Titanic was directed by James Cameron."]
+    >>> scores = reranker.predict([("Who directed Titanic?", text) for text in texts])
+    >>> texts[scores.argmax()]
+    'Titanic was directed by James Cameron.'
+
     Args:
         cache: of the scores of `rank` and `rank_all`, for later runs; `predict` does not use it.
         model, device, options: see `ModelHead`.

@@ -14,6 +14,18 @@ class EvidenceRetrievalScoring(Stage):
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `ers: package.module:Class`. Its own keys stand below `custom` there and in `self.config.custom` here.
+
+    >>> class ShortestFirst(EvidenceRetrievalScoring):
+    ...     def inference_on_turn(self, turn, sources):
+    ...         retriever = ClocqRetriever(self.config, self.resources)
+    ...         evidences, _ = retriever.retrieve_evidences(turn["structured_representation"], sources)
+    ...         return sorted(evidences, key=lambda evidence: len(evidence["evidence_text"]))[:3]
+    >>> module = ShortestFirst(load_config("lexical.yml"))
+    >>> for evidence in module.inference_on_turn({"structured_representation": "film Titanic"}, ["kb"]):
+    ...     print(evidence["evidence_text"])
+    Titanic, genre, melodrama
+    Titanic, instance of, film
+    Titanic, genre, drama film
     """
 
     stage = "ers"

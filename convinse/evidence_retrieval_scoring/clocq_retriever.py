@@ -29,6 +29,13 @@ class ClocqRetriever:
     Facts come from the knowledge base at hand or from a server of the CLOCQ API (`facts`); for the same data the results are the
     same. Files are opened and servers are contacted at the first retrieval.
 
+    >>> retriever = ClocqRetriever("lexical.yml")
+    >>> evidences, question_entities = retriever.retrieve_evidences("director of the film Titanic", "kb")
+    >>> question_entities[0]["item"]
+    {'id': 'Q44578', 'label': 'Titanic'}
+    >>> [evidence["evidence_text"] for evidence in evidences if ", director, " in evidence["evidence_text"]]
+    ['Titanic, director, James Cameron']
+
     Args:
         config: a configuration or its name; `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
         resources: knowledge base, dump, passages and cache; by default new.

@@ -15,6 +15,17 @@ class HeterogeneousAnswering(Stage):
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `ha: package.module:Class`.
 
+    >>> class Directors(HeterogeneousAnswering):
+    ...     def inference_on_turn(self, turn, sources):
+    ...         facts = [evidence["fact"] for evidence in turn["top_evidences"] if "fact" in evidence]
+    ...         found = [fact[2] for fact in facts if fact[1]["label"] == "director"]
+    ...         return [{"answer": entity, "score": 1 / rank, "rank": rank} for rank, entity in enumerate(found, 1)]
+    >>> config = load_config("lexical.yml")
+    >>> with Pipeline(config, ha=Directors(config)) as pipeline:
+    ...     turn = pipeline.session("kb").ask("Who directed the film Titanic?")
+    >>> turn["pred_answers"][0]["answer"]
+    {'id': 'Q42574', 'label': 'James Cameron'}
+
     Attributes:
         can_answer_again: answering a turn again with fewer of its evidences is quick, since no model reads them again;
             conversations then name the evidences that an answer rests on.

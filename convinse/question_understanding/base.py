@@ -17,6 +17,13 @@ class QuestionUnderstanding(Stage):
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `qu: package.module:Class`.
 
+    >>> class WholeHistory(QuestionUnderstanding):
+    ...     def inference_on_turn(self, turn, history_turns):
+    ...         return " ".join(earlier["question"] for earlier in [*history_turns, turn])
+    >>> history = [{"question": "Who directed Titanic?"}]
+    >>> WholeHistory(load_config("lexical.yml")).inference_on_turn({"question": "When was he born?"}, history)
+    'Who directed Titanic? When was he born?'
+
     Attributes:
         use_gold_answers: earlier turns count with their gold answers in the current run.
     """

@@ -125,6 +125,11 @@ class Turn(Understanding, SpokenReply, total=False):
     conversations with people, `act` is an act of talk (`thanks`) and `sentence` the reply; `actual_question` is the answered
     question if it differs from the utterance, `replaces` the turn whose question is asked again, `meanings` the names with the
     items that the person chose; `parts` are the turns of further questions in the utterance.
+
+    >>> turn = ask("Who directed the film Titanic?", "kb", config="lexical.yml")
+    >>> best = turn["pred_answers"][0]
+    >>> turn["top_evidences"][best["evidences"][0]]["evidence_text"]
+    'Titanic, director, James Cameron'
     """
 
     turn: int
@@ -152,7 +157,15 @@ class Turn(Understanding, SpokenReply, total=False):
 
 
 class Conversation(TypedDict):
-    """A conversation in the ConvMix structure."""
+    """A conversation in the ConvMix structure.
+
+    >>> answers = [{"id": "Q42574", "label": "James Cameron"}]
+    >>> conversation = {"conv_id": "1", "questions": [{"question": "Who directed the film Titanic?", "answers": answers}]}
+    >>> with Pipeline("lexical.yml") as pipeline:
+    ...     (measured,) = pipeline.run([conversation], "kb")
+    >>> measured["questions"][0]["p_at_1"]
+    1.0
+    """
 
     conv_id: str
     questions: list[Turn]

@@ -23,7 +23,12 @@ _SLIDES = (".pptx", ".pptm", ".ppsx", ".potx", ".odp")
 
 
 class Entity(TypedDict):
-    """An item, a date or a number: `id` is a Wikidata id, an ISO time stamp or a literal."""
+    """An item, a date or a number: `id` is a Wikidata id, an ISO time stamp or a literal.
+
+    >>> facts = ClocqRetriever("lexical.yml").retrieve_kb_facts_for_item("Q42574")
+    >>> [fact[2] for fact in facts if fact[1]["label"] == "date of birth"]
+    [{'id': '1954-08-16T00:00:00Z', 'label': '16 August 1954'}]
+    """
 
     id: str
     label: str
@@ -142,6 +147,12 @@ class Evidence(TypedDict):
     predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of its mentions, in reading
     order; `records.evidence_structure` adds missing ones. `citation` is the place of an evidence in a file (`documents`), `quote`
     its words there (`documents.quotes`), `origin` the source of a fetched evidence.
+
+    >>> evidence = WikipediaRetriever("lexical.yml").retrieve_wp_evidences("Q44578")[0]
+    >>> evidence["evidence_text"], evidence["source"]
+    ('Titanic, Directed by, James Cameron', 'info')
+    >>> [entity["label"] for entity in evidence["wikidata_entities"]]
+    ['Titanic', 'James Cameron']
     """
 
     evidence_text: str

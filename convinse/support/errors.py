@@ -25,7 +25,14 @@ from pathlib import Path
 
 
 class ConvinseError(Exception):
-    """Base of all errors that a user can act on; its text is one line."""
+    """Base of all errors that a user can act on; its text is one line.
+
+    >>> try:
+    ...     ask("Who directed Titanic?", config="lexcal.yml")
+    ... except ConvinseError as error:
+    ...     print(error)
+    lexcal.yml: no such configuration, nor in config/; did you mean 'lexical.yml'?
+    """
 
 
 class ConfigError(ConvinseError):

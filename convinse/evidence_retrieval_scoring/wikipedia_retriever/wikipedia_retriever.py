@@ -39,6 +39,10 @@ class WikipediaRetriever:
     page is cached as missing and looked up again after 30 days; a failure is logged as an error, gives an empty
     list and is never cached. Files are opened and servers are contacted at the first retrieval; a retriever may serve several threads.
 
+    >>> evidences = WikipediaRetriever("lexical.yml").retrieve_wp_evidences("Q44578")
+    >>> [evidence["evidence_text"] for evidence in evidences if evidence["source"] == "info"][:2]
+    ['Titanic, Directed by, James Cameron', 'Titanic, Written by, James Cameron']
+
     Args:
         config: a configuration or its name; `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
         titles: returns the title of an item's English article; by default from the knowledge base. If it is empty, the title
