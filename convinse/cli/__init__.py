@@ -36,7 +36,7 @@ from . import serve as serving
 from .arguments import UNCHANGED, Commands
 from .output import PrintableFormatter, printable, printable_output
 
-_INTERRUPTED = 130
+_INTERRUPTED = 130  # status of a process that Ctrl-C ended, as shells have it: 128 + SIGINT
 # commands of earlier versions, and what to use in their place
 _DROPPED = {"trec": "`evaluate answers` has the answer presence, docs/neighbours.md PyTerrier's judgements"}
 _ALLOCATIONS = 100_000  # between collections of garbage: plain records without cycles are most of what a run makes

@@ -17,7 +17,7 @@ _KEEP_MEMORY = MappingProxyType(
     {"MALLOC_TRIM_THRESHOLD_": "10000000000", "MALLOC_TOP_PAD_": "500000000", "MALLOC_MMAP_THRESHOLD_": "10000000000"}
 )
 _BENCHES, _TESTS, _PAGES, _SITE = "scripts/bench", "tests", "docs", "build/site"
-_PORT = 8000
+_PORT = 8000  # of the documentation on this machine
 _MOST_WORKERS = 4  # each process imports PyTorch: more take more memory than they save time
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
-_FAULTS_SHOWN = 20
+_FAULTS_SHOWN = 20  # unreadable files that are named: a screen of lines; the others are counted
 
 
 def add(commands: Commands) -> None:

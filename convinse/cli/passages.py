@@ -11,7 +11,7 @@ from .arguments import Commands, add_config, configured, options_set, positive, 
 from .output import say_next
 from .tables import print_pairs
 
-_CANDIDATES = 200
+_CANDIDATES = 200  # passages that a model ranks again
 
 
 def add(commands: Commands) -> None:

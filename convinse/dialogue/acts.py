@@ -15,7 +15,7 @@ from ..support.weights import read_model
 
 TALK_MODEL = SNAPSHOT + "talk"
 FILE = "acts.json"
-FORMAT = 1
+FORMAT = 1  # of the file; raised when its keys or features change
 QUESTION = "question"
 ACTS = (*"greeting thanks goodbye affirm denial doubt reason repeat help sources more correction".split(), QUESTION)
 _REMEDY = "train it again (scripts/recipes/talk.py)"

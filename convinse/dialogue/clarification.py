@@ -18,7 +18,7 @@ from ..resources import Resources
 # chosen on the embedded conversations (train, dev, natural-dev): of 430 turns 3 are asked back
 _RIVAL = 0.85  # share of the best meaning's score from which on another meaning is likely, too
 _SURE = 0.6  # an answer of this probability settles the meaning
-_MOST_CHOICES = 5
+_MOST_CHOICES = 5  # meanings that a person is asked to choose from
 _WORD = re.compile(r"[^\W\d_]+")
 
 

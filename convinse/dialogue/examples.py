@@ -9,7 +9,7 @@ from ..records.conversation import check_question
 from ..resources import Resources
 from ..support.errors import DataError
 
-MOST_EXAMPLES = 6
+MOST_EXAMPLES = 6  # titles with questions at the beginning of a conversation
 
 
 def examples_of(resources: Resources) -> list[tuple[str, list[str]]]:

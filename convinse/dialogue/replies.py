@@ -13,8 +13,8 @@ from .examples import examples_of
 
 LEAST = 0.02  # probability of an answer that is worth naming
 _LONGEST_EVIDENCE = 300  # characters
-_SHOWN = 5
-_EXAMPLES = 3
+_SHOWN = 5  # answers, or names of files, in a sentence
+_EXAMPLES = 3  # questions that help proposes; answers that a doubtful one is named among
 _FIXED = {
     "greeting": "Hello. What would you like to know?",
     "thanks": "You are welcome.",

@@ -29,7 +29,7 @@ _MOST_AGES = 5  # that are told
 _REPLACED = (
     "representation", "structured_representation", "resolved_question", "question_entities", "top_evidences", "abstained", "extent",
 )  # fmt: skip
-_WORDS_OF_A_DAY = 3
+_WORDS_OF_A_DAY = 3  # of a date's label: "16 August 1954"
 _TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
 

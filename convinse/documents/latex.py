@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .code_pages import decoded
 from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 
-_DEEPEST_BRACES = 30
+_DEEPEST_BRACES = 30  # commands or environments within one another; each level of commands is a pass over the text
 _LONGEST_ARGUMENT = 2_000  # characters
 _LONGEST_TABLE = 5_000  # characters in which its title is looked for
 _MOST_SPAN = 100  # columns or rows of a cell

@@ -15,7 +15,7 @@ from .code_pages import decoded
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _LONG_VALUE = 200  # characters; a longer value of a record is prose
-_LONGEST_TITLE = 80
+_LONGEST_TITLE = 80  # characters of a field that may name its record
 _LONGEST_NAME = 200  # characters of the names of a value and of all that it is in
 _DEEPEST_VALUE = 50  # values within one another
 _MOST_PLACES = 20  # times as many cells as values a table of records may have; more are records without names in common

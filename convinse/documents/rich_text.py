@@ -11,7 +11,7 @@ from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .office import HEADING_STYLE
 from .texts import MOST_CELLS
 
-_DEEPEST_GROUP = 1000
+_DEEPEST_GROUP = 1000  # groups within groups; a file with more is damaged or hostile
 _TOKEN = re.compile(r"\\([a-zA-Z]+)(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|([^\\{}\r\n]+)|[\\\r\n]", re.DOTALL)
 _LINK = re.compile(r'HYPERLINK\s+"?((?:https?://|mailto:)[^"\s]+)')
 _SIGNS = {

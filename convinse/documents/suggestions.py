@@ -8,7 +8,7 @@ from ..language.language import english
 from ..records.evidence import Evidence
 from .index import DocumentIndex
 
-_LONGEST_NAME = 40
+_LONGEST_NAME = 40  # characters of a thing that is named in an example question, which is shown in one line
 _QUESTIONS = 3  # of a document
 
 

@@ -16,7 +16,7 @@ from .model import TableBlock
 _AMOUNT = re.compile(r"[-+−(]?\s*[$€£¥]?\s*\d[\d.,:/ '’_-]*\s*(?:%|[€$£¥]|[a-zA-Zµ°²³]{1,4})?\)?")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:[-/–]\d{2,4})?")
 _LONGEST_HEAD = 60  # characters of a name of a column
-_MIN_NOTE_WORDS = 4
+_MIN_NOTE_WORDS = 4  # words of a lone cell that is a note: fewer may be a value
 _MIN_PAIRS = 4  # rows of a table of names and values
 _IN_BRACKETS = re.compile(r"[(\[].{1,12}[)\]]")
 

@@ -17,10 +17,10 @@ from .records import words_of_name
 if TYPE_CHECKING:
     from _csv import Reader
 
-_LONGEST_TITLE = 80
+_LONGEST_TITLE = 80  # characters of a title: a line of a text that was wrapped at the usual width
 _WIDEST_LINE = 150  # characters; longer lines were not wrapped by a width, each is a paragraph
 _WRAPPED_WIDTH = 40  # characters; a paragraph of shorter lines is a list of them, unless it ends as a sentence does
-_CODE_INDENT = 4
+_CODE_INDENT = 4  # spaces before a line of code, and columns of a tab, as in Markdown
 _LINE_START = 200  # characters that tell whether a line is code
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _RULE = re.compile(r"([^\w\s])\1*")

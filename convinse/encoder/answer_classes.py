@@ -18,7 +18,7 @@ from .checkpoint import ANSWER_TYPE
 
 DATE, NUMBER, YES_NO, TEXT, OTHER = "date", "number", "yes or no", "text", "other item"
 FORMAT = "convinse answer type head 1"
-_LONGEST_HEADER = 1_000_000
+_LONGEST_HEADER = 1_000_000  # bytes: a damaged length is refused before so much memory is taken
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from ..records.ranked_rows import RowForm
 Storage = Literal["float32", "float16", "int8"]
 WEIGHTS = "model.safetensors"
 SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
-LEVELS = 127
+LEVELS = 127  # of each sign: the largest number of int8 in both
 SMALLEST = 4096  # numbers of a matrix worth rounding
 _FARTHEST = 128  # tokens apart; all farther ones are in one bucket
 _FETCHING = ("cache_dir", "revision", "token", "local_files_only")  # options that say how a file is fetched

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # A batch that stays in the cache of a core; 1,024 tokens are a tenth slower, 2,048 a quarter.
 _CPU_BUDGET = 512
 _OVERHEAD = 20  # tokens in the time of a batch's beginning: 1.4 ms, with 0.07 ms a token (the embedded model in int8 on an EPYC core)
-_GPU_BUDGET = 65536
-_ERRORS_ONLY = 3
+_GPU_BUDGET = 65536  # tokens of a batch, as with PyTorch
+_ERRORS_ONLY = 3  # ONNX Runtime's level of severity ERROR
 
 
 class OnnxBackend(ModelBackend):

@@ -24,8 +24,8 @@ from .tokens import Sequences
 if TYPE_CHECKING:
     from torch import nn
 
-_CPU_BUDGET = 1024
-_GPU_BUDGET = 65536
+_CPU_BUDGET = 1024  # tokens of a batch with its padding
+_GPU_BUDGET = 65536  # the same: 128 sequences of 512 tokens
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 

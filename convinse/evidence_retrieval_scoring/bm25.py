@@ -10,9 +10,9 @@ from ..language.text import fold
 from ..records.evidence import Evidence, question_items, with_score
 from .scorer import Scorer
 
-_EXPANSION_WEIGHT = 0.5
-_NAME_WEIGHT = 0.4
-_MAX_EXPANSIONS = 12
+_EXPANSION_WEIGHT = 0.5  # of a related word; a word of the query has 1
+_NAME_WEIGHT = 0.4  # of a word of an item's name, which all evidences of the item have
+_MAX_EXPANSIONS = 12  # related words of a word, the most certain first
 
 
 class QueryExpansion:

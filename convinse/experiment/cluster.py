@@ -23,7 +23,7 @@ from typing import Any
 from ..support.errors import ConfigError, ConvinseError, DataError, NetworkError, missing_extra
 from .run import Batch, BatchRunner, FinishedBatch
 
-_ACTOR_RESTARTS = 3
+_ACTOR_RESTARTS = 3  # of a worker that died, such as for want of memory
 _BATCH_ATTEMPTS = 3  # a batch whose actors died so often is taken to be the cause
 _OBJECT_STORE_BYTES = 256 << 20  # of a cluster of this machine: batches and results under way
 _SHORT_FOLDER = "/tmp" if Path("/tmp").is_dir() else None  # the paths of Ray's sockets have a hundred bytes at most

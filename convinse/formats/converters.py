@@ -43,7 +43,7 @@ from .neutral import NeutralSpan as Span
 __all__ = ["Answer", "Converter", "Dataset", "Document", "Part", "Question", "Record", "Span", "read_lines", "register"]
 
 LOGGER = logging.getLogger(__name__)
-_HEAD_BYTES = 1 << 18
+_HEAD_BYTES = 1 << 18  # bytes of a file in which the keys that tell its format are looked for
 _DEEPEST_KEY = 20  # brackets around a key that tells a format
 _STRUCTURE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]"]', re.DOTALL)
 # keys of JSON objects by which a format is recognised, with the keys around them and without lists; the first entry counts

@@ -14,7 +14,7 @@ from .ranked_answers import AnswerCandidate, ordered
 from .yes_no import YesNoFeatures
 
 FILE = "answers.json"
-FORMAT = 2
+FORMAT = 2  # of the file; raised when its keys change
 SHIPPED = "snapshot:answers"
 _REMEDY = "train it again (scripts/recipes/answers.py), or leave ha_ranker out for the one that ships with the project"
 

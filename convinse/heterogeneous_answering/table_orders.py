@@ -15,7 +15,7 @@ from .selections import content_words
 from .tables import Column, Table, answer_in_row, cell_answers, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
-_SECOND = 2
+_SECOND = 2  # facts name the thing that follows, no further ones: "the second film"
 _FOLLOWS, _FOLLOWED_BY = "P155", "P156"
 _UNEXPLAINED_OF_SERIES = 1  # words of a question for a thing of a series
 

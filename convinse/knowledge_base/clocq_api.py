@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 _ENGINES = 16  # search spaces in memory, one for each set of parameters
 _ID = re.compile(r"[QP][1-9][0-9]{0,17}")
-_MONTHS = 12
-_LONGEST_QUESTION = 10_000
-_MOST_FACTS = 1_000_000
+_MONTHS = 12  # a time stamp with a larger number is a literal
+_LONGEST_QUESTION = 10_000  # characters
+_MOST_FACTS = 1_000_000  # the largest `p`, which also stands for all facts: CLOCQ's 0
 _P = 1000  # CLOCQ's default
 _NUMBER = re.compile(r"[0-9]{1,9}")
 

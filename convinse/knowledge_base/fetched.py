@@ -18,7 +18,7 @@ from .names import NamesInMemory
 from .stored_facts import StoredFacts
 
 _MOST_FACTS = 500  # of an item, whose parts get labels
-_MOST_NAMESAKES = 1000
+_MOST_NAMESAKES = 1000  # candidates of a name that are put in order; each source knows a part of their frequencies
 _WELL_KNOWN = 50  # facts
 _ID = re.compile(r"[QP][1-9][0-9]*")
 

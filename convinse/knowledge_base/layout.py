@@ -37,12 +37,12 @@ from ..support.manifest import Manifest
 _Header = TypeVar("_Header", int, "np.ndarray")
 
 KIND = "knowledge base"
-FORMAT = 4
+FORMAT = 4  # of the files below; raised when one changes
 REMEDY = "build it again"
 PROPERTIES = "properties.json"
 NAMES = "names"
 SEPARATOR = "\x1f"
-LITERAL = 1 << 31
+LITERAL = 1 << 31  # the upper bit of a uint32
 RANKS = ("", "preferred", "former")  # of a statement; former: it has ended at an unknown time
 RANK_SHIFT, PAIRS_SHIFT = 29, 20
 MOST_PAIRS = (1 << RANK_SHIFT - PAIRS_SHIFT) - 1  # qualifiers of a fact

@@ -26,7 +26,7 @@ from .word_lists import Phrases, Renamed, WordSet, read_lists, read_words
 _PLAIN = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")  # the name of a value that a question can have
 _THING = re.compile(r"[A-Za-z0-9][\w.'’-]*(?: [\w.&'’-]+)*(?<![.])")
 _UNIT = re.compile(r" \([^()]*\)$")
-_MOST_WORDS = 3
+_MOST_WORDS = 3  # of a name that a question asks for: longer ones are phrases or sentences
 _FOLDER = Path(__file__).parent
 
 

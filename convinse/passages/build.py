@@ -41,8 +41,8 @@ from .layout import (
     short_hash,
 )
 
-MEMORY = 2_000_000_000
-_LEAST_MEMORY = 64_000_000
+MEMORY = 2_000_000_000  # bytes of all processes that build
+_LEAST_MEMORY = 64_000_000  # bytes: about what the smallest blocks of one process take
 BLOCK_BYTES, _LEAST_BLOCK = 8_000_000, 500_000
 _BLOCK_FACTOR = 40  # bytes of memory for a byte of a block while it is read
 _WORD_BYTES = 350  # of memory for a cached word

@@ -36,7 +36,7 @@ from ..support.manifest import Manifest, has_kind
 from .analysis import NEUTRAL
 
 KIND = "passages"
-FORMAT = 3
+FORMAT = 3  # of the files below; raised when one changes
 REMEDY = "build it again with --force"
 CANDIDATES = "candidates"
 TERMS, NUMBER = "terms", "number"  # fields of a document in it

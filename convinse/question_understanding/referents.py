@@ -17,7 +17,7 @@ from ..records.literals import is_document_item, is_item
 from ..support.weights import ConditionalLogit, check_names, read_model
 
 FILE = "referents.json"
-FORMAT = 1
+FORMAT = 1  # of the file; raised when its keys change
 _REMEDY = "train it again (scripts/recipes/referents.py)"
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}

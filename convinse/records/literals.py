@@ -20,7 +20,7 @@ _NUMBER_ID = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 # years of Wikibase have 16 digits at most
 _WIKIDATA_TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9][0-9])-([0-9][0-9])T")
 FIRST_DOCUMENT_ITEM = 1 << 40  # of documents: where items of both sources are in order, those of Wikidata come first
-_DECADE = 10
+_DECADE = 10  # years
 _COARSE = {8: (_DECADE, ""), 7: (100, "century"), 6: (1000, "millennium")}  # precisions of Wikibase, years and names
 _COARSE_LABEL = re.compile(r"[0-9](?:(?:st|nd|rd|th) )?(s|century|millennium)(?: BC)?$")
 _DAYS = 31  # of the longest month; Wikidata has a 30 February of 1712

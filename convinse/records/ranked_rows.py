@@ -15,8 +15,8 @@ from .units import CURRENCY, IN_BASE, UNIT_RANKS
 from .written_values import ORDINAL, LiteralSpan, find_literals
 
 RowForm = Literal["plain", "ranked"]
-MOST_COLUMNS = 12
-MOST_CHARACTERS = 600
+MOST_COLUMNS = 12  # cells of a row in words; further ones are left out
+MOST_CHARACTERS = 600  # of a row in words; cells that do not fit are left out
 _MIN_SHARE = 0.8  # of a column's cells that must be values of one kind
 _MIN_VALUES = 2  # distinct values of an ordered column
 _MIN_NAMED = 0.5  # share of the rows that a column tells apart, to name them
@@ -34,10 +34,10 @@ _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([^\W\d_]+)(?:,?\s(?:and\s)?|$)?") 
 _DATE, _TIME = "date", "time"
 _HOUR, _MINUTE = 3600, 60
 _YEARS = range(1000, 2101)  # numbers that may be years
-_YEAR_DIGITS = 4
-_MONTHS = 12
+_YEAR_DIGITS = 4  # a date of more characters has a month or a day
+_MONTHS = 12  # a larger number of a date is its day
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
-_MAX_UNIT_WORDS = 3
+_MAX_UNIT_WORDS = 3  # beside a number; with more words the cell is a text
 _ROW_ENDS, _DATE_ENDS, _VALUE_ENDS = ("first", "last"), ("earliest", "latest"), ("lowest", "highest")  # ranks
 
 

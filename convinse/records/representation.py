@@ -12,7 +12,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from .evidence import Entity, unique_entities
 
-SLOTS = 4
+SLOTS = 4  # context entities, question entities, predicate and answer type
 
 
 class QuestionEntity(TypedDict):

@@ -108,7 +108,7 @@ _JOINED = re.compile(
 _DECIMAL_COMMA = re.compile(r"^[^,.]+,[0-9]{1,2}$")
 _LAST_UNIT = re.compile(rf"[^0-9{''.join(_FRACTIONS)}]*$")
 _TALL = re.compile(r"f(?:oo|ee)?t|stone")  # units whose smaller one may be left out
-_LONGEST_GAP = 24
+_LONGEST_GAP = 24  # characters between two values that may be one: "between 3 and 5", "5 ft 11 in"
 _SIGNS = "−‒–‑-"
 
 

@@ -17,10 +17,10 @@ from ..scoring.significance import Difference, difference
 from ..support.errors import missing_extra
 from .reported_run import ReportedRun, ReportedTurn
 
-RESAMPLES = 9_999
-CONFIDENCE = 0.95
+RESAMPLES = 9_999  # draws of an interval
+CONFIDENCE = 0.95  # the usual one: of a hundred intervals, five miss the value
 PLACES = (1, 2, 5, 10, 20, 50, 100)  # evidences among which an answer is looked for, in tables
-_BINS = 10
+_BINS = 10  # of probabilities, in the picture of calibration
 _SEED = 0  # the same runs give the same intervals
 
 

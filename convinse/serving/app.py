@@ -35,8 +35,8 @@ from ..support.errors import ConvinseError, NetworkError, one_line
 
 LOGGER = logging.getLogger(__name__)
 _CONNECTIONS = 512  # open at once; a request over a further one gets 503
-_IDLE_SECONDS = 20
-_HEADER_BYTES = 16_384
+_IDLE_SECONDS = 20  # until a connection without a request is closed
+_HEADER_BYTES = 16_384  # of all headers of a request
 _DRAINED = 10  # largest bodies that are read and thrown away, so that a client that still sends gets to read the answer
 PATIENCE = 60  # seconds for requests under way when the server is stopped: as long as a turn may take
 _OPENAI_PATHS = ("/v1/chat/", "/v1/models")

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from .app import busy
 
-MOST_WAITING = 256
+MOST_WAITING = 256  # requests; a further one is refused with 429
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -21,7 +21,7 @@ from .app import RequestRules, build_app, json_response, parse
 if TYPE_CHECKING:
     from ..knowledge_base.index import KnowledgeBase
 
-_BODY = 1_000_000
+_BODY = 1_000_000  # bytes: a hundred times the longest question
 _PREFIXES = ("", "/api", "/linking_api")  # of the public server: its client asks for linkings below the last
 
 

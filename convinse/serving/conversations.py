@@ -19,7 +19,7 @@ from ..support.limits import LONGEST_QUESTION
 from .app import busy
 from .metrics import ServiceMetrics
 
-MOST_TURNS = 100
+MOST_TURNS = 100  # of a conversation, continued or sent at once
 _ID_BYTES = 16  # of chance: a client that knows an id may read the conversation and go on with it
 
 

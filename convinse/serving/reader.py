@@ -24,7 +24,7 @@ from .batch_queue import MOST_WAITING, BatchQueue
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import ExtractiveReader
 
-MAX_BODY = 10_000_000
+MAX_BODY = 10_000_000  # bytes of a request
 _MOST_READ = (
     20_000_000  # characters of a request: of each question, its context and its own; a context of MRQA has 5,000
 )

@@ -26,7 +26,7 @@ from .limits import LARGEST_PACKED, LONGEST_LINE, MOST_UNPACKED
 
 T = TypeVar("T")
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 17  # bytes that are read or written at once
 _LONGEST_TOKEN = 16  # characters of what the end of a block may cut in two: `false`, an escape
 _LEVEL = 6  # of gzip: the smallest files for a reasonable time
 BOM = b"\xef\xbb\xbf"

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 _RETRIED = frozenset((429, 500, 502, 503, 504))
 BACK_OFF = 0.5  # seconds before the second attempt at most; doubled for each further one
-_MAX_BACK_OFF = 30.0
+_MAX_BACK_OFF = 30.0  # seconds
 _MAX_UNCONNECTED = 2  # attempts without a connection
 _CONNECT_TIMEOUT = 10.0  # seconds
-_BLOCK = 1 << 16
+_BLOCK = 1 << 16  # bytes of a body that are read at once
 _EXCERPT = 200  # characters of an error's body in a message
 _OFF = ("", "0", "false", "no", "off")  # values of CONVINSE_OFFLINE that allow requests
 

@@ -25,7 +25,7 @@ from .trainer import stage_run, start_of
 
 _VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
 _VALIDATED_TURNS = 60  # drawn from the dev part, always the same ones
-_SHOWN_AT = 5
+_SHOWN_AT = 5  # evidences that a person would look at
 _GROUPS = 4  # of a step: a positive and its negatives, 48 texts by default
 _POSITIVES = 4  # of a turn in an epoch at most, so that a turn with many right evidences does not outweigh the others
 

@@ -22,7 +22,7 @@ from .page import FORMAT, Page, with_ranked_rows
 from .stored_vectors import ROWS_PER_PAGE, packed
 
 LAYOUT = f"{FORMAT}.3"  # its second part is raised when the file stores the same evidences in another way
-_SUMS = 1 << 256
+_SUMS = 1 << 256  # digests of pages are added, so that their order does not count; the sum has as many bits as one
 WAIT = 30.0  # seconds for another process to finish its change
 # Rows of pages are behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page. The
 # full-text index has no copy of the text, but the places of words: without either BM25 scores every evidence 0.

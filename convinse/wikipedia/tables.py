@@ -18,7 +18,7 @@ from .snippets import Part, Snippet, TableRow
 
 LOGGER = logging.getLogger(__name__)
 _MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # of a table, and of a row span: HTML's limits
-_NO_LIMIT = 10**9
+_NO_LIMIT = 10**9  # characters: longer than any row
 _NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
 _MAX_HEADER = 40  # characters of a header in a cell that is not a header cell
 _BOLD = re.compile(r"font(?:-weight)?\s*:[^;]*(?:bold|[6-9]00)\b", re.IGNORECASE)
