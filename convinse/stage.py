@@ -100,10 +100,10 @@ def build(kind: type, config: Config, resources: Resources) -> Any:
         _SHARED.reset(token)
 
 
-def check_methods(module: Stage, base: type[Stage]) -> None:
+def check_methods(module: Stage, base: Any) -> None:
     """Raise `ModuleError` unless the class of a module defines a method of the base class of its stage."""
-    kind = type(module)
-    if all(getattr(kind, name) is getattr(base, name) for name in ("inference_on_turn", "inference_on_turns")):
+    kind: Any = type(module)
+    if kind.inference_on_turn is base.inference_on_turn and kind.inference_on_turns is base.inference_on_turns:
         raise ModuleError(f"{kind.__name__}: the class must implement inference_on_turn")
 
 
@@ -130,11 +130,11 @@ def results_of(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any
     """Return what a module returned for several turns: a list of results. None means that it has written into the turns."""
     if returned is None:
         return [None] * len(turns)
-    if not isinstance(returned, list) or len(returned) != len(turns):
-        returned_form = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
-        raise ModuleError(
-            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results, not {returned_form}"
-        )
+    must = f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results"
+    if not isinstance(returned, list):
+        raise ModuleError(f"{must}, not {type(returned).__name__}")
+    if len(returned) != len(turns):
+        raise ModuleError(f"{must}, not {len(returned)}")
     return returned
 
 

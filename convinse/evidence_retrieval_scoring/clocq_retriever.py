@@ -164,8 +164,7 @@ class ClocqRetriever:
                 f"retrieve_wikipedia_evidences: {question_entity!r:.80} is not an item; "
                 "give an id such as Q42, or a question entity"
             )
-        label = entity.get("label")
-        item = Entity(id=item_id, label=label if isinstance(label, str) else self.kb.label(item_id) or item_id)
+        item = Entity(id=item_id, label=entity.get("label") or self.kb.label(item_id) or item_id)
         evidences = self.wikipedia.retrieve_wp_evidences(item["id"])
         for evidence in evidences:
             evidence["retrieved_for_entity"] = item

@@ -201,8 +201,10 @@ class KnowledgeBaseWriter:
         self._left_out.update(part.left_out)
         for entry in part.properties:
             self._properties.setdefault(str(entry["id"]), entry)
-        for name in ("items", "text_size", "fact_size", "fact_count"):
-            self._append(self._raw / name, getattr(part, name))
+        self._append(self._raw / "items", part.items)
+        self._append(self._raw / "text_size", part.text_size)
+        self._append(self._raw / "fact_size", part.fact_size)
+        self._append(self._raw / "fact_count", part.fact_count)
         self._append(self._folder / "text", part.texts)
         tokens = np.frombuffer(part.tokens, "<u4").copy()
         if part.literals:

@@ -35,7 +35,7 @@ _MONTHS = 12  # a time stamp with a larger number is a literal
 _LONGEST_QUESTION = 10_000  # characters
 _MOST_FACTS = 1_000_000  # the largest `p`, which also stands for all facts: CLOCQ's 0
 _P = 1000  # CLOCQ's default
-_NUMBER = re.compile(r"[0-9]{1,9}")
+_FactCount = Annotated[int, msgspec.Meta(ge=0, le=_MOST_FACTS)]
 
 
 class ItemRequest(msgspec.Struct):
@@ -79,7 +79,7 @@ class QuestionRequest(msgspec.Struct):
         if p := [number for number in numbers if number is not None]:
             values["p_setting"] = _number_of_facts(p[0])
         if (k := values.pop("k", self.k)) is not None:
-            values["k"] = k.upper() if isinstance(k, str) else k
+            values["k"] = "AUTO" if str(k).upper() == "AUTO" else k
         try:
             params = msgspec.convert(values, ClocqParams, strict=False)
         except msgspec.ValidationError as error:
@@ -92,12 +92,12 @@ class QuestionRequest(msgspec.Struct):
 
 def _number_of_facts(p: Any) -> int:
     """Return `p` as a number; 0 and false, as in CLOCQ, prune nothing."""
-    number = int(p) if isinstance(p, str) and _NUMBER.fullmatch(p) else p
-    if number is False or number == 0:
-        return _MOST_FACTS
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= _MOST_FACTS:
-        raise DataError(f"p: {str(p)[:50]!r} is not a number of facts; give one from 1 to {_MOST_FACTS}, or 0 for all")
-    return number
+    try:
+        number = 0 if p is False else msgspec.convert(p, _FactCount, strict=False)
+    except msgspec.ValidationError:
+        expected = f"give one from 1 to {_MOST_FACTS}, or 0 for all"
+        raise DataError(f"p: {str(p)[:50]!r} is not a number of facts; {expected}") from None
+    return number or _MOST_FACTS
 
 
 class ClocqService:

@@ -186,7 +186,7 @@ _STRING = msgspec.json.Decoder(str)
 
 def members_of(members: _Map[T]) -> dict[str, T]:
     """Return the members of an object, none of the empty list that stands for an empty one."""
-    return members if isinstance(members, dict) else {}
+    return dict(members or ())
 
 
 def _document(entity: DumpedEntity, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:

@@ -87,7 +87,7 @@ def _ids(snak: dict[str, Any]) -> set[str]:
     if not isinstance(value, dict):
         return set()
     unit = str(value.get("unit", "1")).rsplit("/", 1)[-1]
-    return {name for name in (value.get("id"), unit) if isinstance(name, str) and name[:1] == "Q"}
+    return {name for name in (str(value.get("id")), unit) if name[:1] == "Q"}
 
 
 def _stub(name: str, at_hand: KnowledgeBase, named: set[str]) -> dict[str, Any]:

@@ -320,7 +320,7 @@ def cached_entities(cache: Cache, wikidata: str) -> Iterator[str]:
     """Yield the cached documents of the Wikidata at an address, as lines of a dump."""
     for text in cache.keys():  # noqa: SIM118 - a method of the cache
         key = msgspec.json.decode(text)
-        if isinstance(key, list) and key[:3] == ["live entity", wikidata, _VERSION]:
+        if key[:3] == ["live entity", wikidata, _VERSION]:
             entry = cache.get(*key)
             if entry is not None and entry["entity"] is not None:
                 yield entry["entity"]

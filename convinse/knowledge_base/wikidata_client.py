@@ -140,5 +140,5 @@ def _links(page: FoundPage) -> int:
     return int(number) if number.isascii() and number.isdigit() and len(number) < _DIGITS else 0
 
 
-def _items(names: Iterable[Any]) -> list[str]:
-    return list(dict.fromkeys(name for name in names if isinstance(name, str) and _ITEM.fullmatch(name)))
+def _items(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(filter(_ITEM.fullmatch, names)))

@@ -148,8 +148,8 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
         members = decoded(_MEMBERS, path, number, line)
         title, contents = members.pop("title", None), members.get("contents")
         text = first_of(members, _TEXTS)
-        if title is None and text is contents and isinstance(text, str):
-            first, newline, rest = text.partition("\n")
+        if title is None and text is contents:
+            first, newline, rest = str(text).partition("\n")  # what is no string has none, and is refused below
             if newline and rest.strip():
                 title, text = first.strip('"'), rest
         members = {"id": first_of(members, _IDS), "title": title, "text": text, **members}

@@ -103,8 +103,7 @@ class FoundPage(msgspec.Struct):
     @property
     def item(self) -> str:
         """The item of an article; empty for a disambiguation page."""
-        item = self.pageprops.get("wikibase_item")
-        return item if isinstance(item, str) and "disambiguation" not in self.pageprops else ""
+        return "" if "disambiguation" in self.pageprops else str(self.pageprops.get("wikibase_item", ""))
 
 
 class FoundPages(msgspec.Struct):

@@ -36,8 +36,7 @@ class RawPage(msgspec.Struct):
     @property
     def item(self) -> str:
         """The item of the page; empty without one."""
-        item = self.properties.get("wikibase_item")
-        return item if isinstance(item, str) else ""
+        return str(self.properties.get("wikibase_item", ""))
 
 
 class MediaWikiApi:
@@ -120,16 +119,17 @@ class MediaWikiApi:
         items: dict[str, str] = {}
         forward: dict[str, str] = {}
         params = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1", **query_params}
-        more: dict[str, str] = {}
+        more: dict[str, str | int] = {}
         for _ in range(_MAX_PARTS):
-            answer = self._client.ask(self.wikipedia, {**params, **more}, until) or {}
+            continued = {name: str(value) for name, value in more.items()}
+            answer = self._client.ask(self.wikipedia, params | continued, until) or {}
             query = self._client.shape(self.wikipedia, answer.get("query"), FoundPages)
             forward.update(query.steps)
             for page in query.pages:
                 items[page.title] = page.item or items.get(page.title, "")
-            if not isinstance(answer.get("continue"), dict):
+            more = self._client.shape(self.wikipedia, answer.get("continue", {}), dict[str, str | int])
+            if not more:
                 return forward, items
-            more = {name: str(value) for name, value in answer["continue"].items()}
         raise self._client.strange(self.wikipedia, "a query that continues without end")
 
     @property
