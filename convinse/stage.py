@@ -199,7 +199,8 @@ def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = N
             raise ModuleError(
                 f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
             )
-    turn["pred_answers"] = answers[:most] + [answer for answer in answers[len(answers[:most]) :] if answer.get("list")]
+    best = answers[:most]
+    turn["pred_answers"] = best + [answer for answer in answers[len(best) :] if answer.get("list")]
     for answer in turn["pred_answers"]:
         if spans := answer_spans(answer, turn.get("top_evidences", [])):
             answer["spans"] = spans

@@ -254,7 +254,8 @@ def named(answer: RankedAnswer, turn: Turn) -> str:
 def answered(turn: Turn) -> str:
     """Return the best answer of a turn, or all answers of a list, without a sentence."""
     answers = turn["pred_answers"]
-    return ", ".join(answer["answer"]["label"] for answer in [a for a in answers if a.get("list")] or answers[:1])
+    shown = [answer for answer in answers if answer.get("list")] or answers[:1]
+    return ", ".join(answer["answer"]["label"] for answer in shown)
 
 
 def missed(turn: Turn) -> list[str]:

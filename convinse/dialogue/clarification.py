@@ -62,7 +62,8 @@ def with_topic(question: str, pronoun: str, name: str, language: Language) -> st
 def ask_for_meaning(turn: Turn, kb: Items) -> Clarification | None:
     """Return a clarification question if a name in an answered question has likely rival meanings, and no answer is sure."""
     answers = turn["pred_answers"]
-    if "representation" not in turn or (answers and answers[0]["score"] >= _SURE and "abstained" not in turn):
+    is_sure = bool(answers) and answers[0]["score"] >= _SURE and "abstained" not in turn
+    if "representation" not in turn or is_sure:
         return None
     names: defaultdict[str, list[QuestionEntity]] = defaultdict(list)
     for entity in turn["representation"]["candidates"]:

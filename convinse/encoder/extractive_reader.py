@@ -96,12 +96,11 @@ class ExtractiveReader(ModelHead):
         spans = self._spans(pairs)
         answers = []
         for question, texts in zip(questions, contexts, strict=True):
-            answer_spans = [
-                AnswerSpan(text[start:end], context, start, end, score, probability, no_answer)
-                for context, text in enumerate(texts)
-                if (question, text) in place_of
-                for start, end, score, probability, no_answer in spans[place_of[question, text]]
-            ]
+            answer_spans: list[AnswerSpan] = []
+            for context, text in enumerate(texts):
+                place = place_of.get((question, text))
+                for start, end, *scores in [] if place is None else spans[place]:
+                    answer_spans.append(AnswerSpan(text[start:end], context, start, end, *scores))
             answer_spans.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
             answers.append(answer_spans[:top_k])
         return answers

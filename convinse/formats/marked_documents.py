@@ -76,11 +76,11 @@ def _part(piece: NeutralSpan, whole: NeutralPart) -> NeutralPart:
 def _moved(question: NeutralQuestion, pieces: list[NeutralSpan]) -> NeutralQuestion:
     answers = []
     for answer in question.answers:
-        spans = [
-            NeutralSpan(span.start - piece.start, span.text, piece.document, piece.part)
-            for span in answer.spans
-            for piece in pieces
-            if piece.start <= span.start and span.start + len(span.text) <= piece.start + len(piece.text)
-        ]
+        spans: list[NeutralSpan] = []
+        for span in answer.spans:
+            end = span.start + len(span.text)
+            for piece in pieces:
+                if piece.start <= span.start and end <= piece.start + len(piece.text):
+                    spans.append(NeutralSpan(span.start - piece.start, span.text, piece.document, piece.part))
         answers.append(msgspec.structs.replace(answer, spans=spans))
     return msgspec.structs.replace(question, answers=answers)

@@ -269,8 +269,7 @@ class KnowledgeBase(Items):
 
     def neighbors(self, entity_id: str, limit: int = 1000) -> set[str]:
         """Return the other items in the first `limit` facts of an item."""
-        items = {token for tokens in self._facts(entity_id, limit) for token in tokens[::2] if token < LITERAL}
-        return {f"Q{number}" for number in items} - {entity_id}
+        return {f"Q{number}" for number in _items_of(self._facts(entity_id, limit))} - {entity_id}
 
     def two_hop_neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
         """Return the facts of an item or a property, then the other facts of the items in them, each once.
@@ -281,14 +280,13 @@ class KnowledgeBase(Items):
         first_hop = self._pruned(entity_id, p)
         facts = dict.fromkeys(map(tuple, first_hop))
         number, is_property = int(entity_id[1:]) if first_hop else 0, entity_id[:1] == "P"
-        for neighbor in dict.fromkeys(token for tokens in first_hop for token in tokens[::2] if token < LITERAL):
-            if is_property or neighbor != number:
-                second_hop = self._pruned(f"Q{neighbor}", min(p, _HUB_FACTS))
-                facts |= dict.fromkeys(
-                    tuple(tokens)
-                    for tokens in second_hop
-                    if number not in ((token & PROPERTY_MASK for token in tokens[1::2]) if is_property else tokens[::2])
-                )
+        for neighbor in _items_of(first_hop):
+            if not is_property and neighbor == number:
+                continue
+            for tokens in self._pruned(f"Q{neighbor}", min(p, _HUB_FACTS)):
+                named = [token & PROPERTY_MASK for token in tokens[1::2]] if is_property else tokens[::2]
+                if number not in named:
+                    facts.setdefault(tuple(tokens))
         return [self._fact(tokens) for tokens in facts]
 
     def _shared(self, first: str, second: str) -> list[list[int]]:
@@ -369,6 +367,11 @@ class KnowledgeBase(Items):
         for name, value in list(vars(self).items()):
             if isinstance(value, np.ndarray | StoredFacts):
                 delattr(self, name)
+
+
+def _items_of(facts: Iterable[Sequence[int]]) -> list[int]:
+    # the subjects, objects and values of qualifiers, each once
+    return list(dict.fromkeys(token for tokens in facts for token in tokens[::2] if token < LITERAL))
 
 
 def _number(entity_id: str) -> int | None:

@@ -209,7 +209,8 @@ class LiveSource(Articles):
     ) -> list[str]:
         # the items and properties to fetch, the most important first
         kb, keywords = self.kb, self._language.properties.keywords
-        classes = [name for item in (*about, *candidates) for name in kb.classes(item) if kb.label(name) == name]
+        classes = [name for item in (*about, *candidates) for name in kb.classes(item)]
+        classes = [name for name in classes if kb.label(name) == name]
         properties: list[str] = []
         values: list[str] = []  # of properties that the question names
         further: list[str] = []

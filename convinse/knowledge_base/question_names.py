@@ -107,7 +107,8 @@ def _bridges(language: Language) -> frozenset[str]:
 
 def _may_be_title(piece: list[Word], is_cased: bool, language: Language) -> bool:
     not_names, first, last = language.words.not_names, piece[0], piece[-1]
-    if last.form in not_names or (first.form in not_names and (len(piece) == 1 or first.form not in ("the", "a"))):
+    may_begin = first.form not in not_names or (len(piece) > 1 and first.form in ("the", "a"))
+    if last.form in not_names or not may_begin:
         return False
     inner = {word.form for word in piece[1:] if word.form in not_names and not word.capital}
     if not inner <= _bridges(language):

@@ -50,7 +50,8 @@ class WordRules:
     def is_common(self, window: Sequence[Word], is_label: bool, cased: bool) -> bool:
         """Return True if a name may as well be common words: in a text without capitals."""
         content = [token for token in window if token.form not in self._not_names]
-        if cased or any(token.capital and not token.first for token in window) or (is_label and len(content) > 1):
+        has_capitals = cased or any(token.capital and not token.first for token in window)
+        if has_capitals or (is_label and len(content) > 1):
             return False
         return all(self.is_written_small(token.form) or self.asks(token) for token in content)
 

@@ -188,7 +188,9 @@ class AnswerTypes:
 
     def types_from_label(self, label: str) -> tuple[str, ...]:
         """Return the type in the label of an item without classes: "award" for "Award for Best Director"."""
-        return tuple(word for word in fold(label).split() if self.names_class(word))[:1] if label[:1].isupper() else ()
+        if not label[:1].isupper():
+            return ()
+        return tuple(word for word in fold(label).split() if self.names_class(word))[:1]
 
     def head(self, name: str) -> str:
         """Return the folded head noun of the name of a class: "city" of "city of the United States"."""

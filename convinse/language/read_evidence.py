@@ -131,8 +131,11 @@ class ReadEvidence:
             parts = self.evidence["row"]["cells"]
         elif "attribute" in self.evidence:
             parts = self.evidence["attribute"]["values"]
-        around = (part["text"] for part in parts if part["start"] <= start and end <= part["start"] + len(part["text"]))
-        return next((text for text in around if is_code(text)), "")
+        for part in parts:
+            text = part["text"]
+            if part["start"] <= start and end <= part["start"] + len(text) and is_code(text):
+                return text
+        return ""
 
     def labels_at(self, start: int) -> Iterator[PropertyLabel]:
         """Yield the labels of the value at a place in a row (its header) or infobox entry (the path of the attribute, its header).

@@ -132,7 +132,8 @@ class StepWords:
     def _related(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
         """Yield "the director of Titanic"."""
         for place, token in enumerate(tokens):
-            if token.form not in self.behind or not 0 < place < len(tokens) - 1 or not self._is_noun(tokens[place - 1]):
+            is_between = 0 < place < len(tokens) - 1
+            if token.form not in self.behind or not is_between or not self._is_noun(tokens[place - 1]):
                 continue
             name = place + 1
             while name < len(tokens) and not tokens[name].is_name and self._introduces(tokens[name]):

@@ -76,8 +76,9 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
             earlier[key] = turn[key]  # type: ignore[literal-required]
     if "parts" in turn:
         earlier["parts"] = [history_turn(part, use_gold_answers=False) for part in turn["parts"]]
-    reasons = [reason["evidence"] for reason in turn.get("attribution", [])]
-    places = reasons or [place for ranked in turn.get("pred_answers", [])[:1] for place in ranked.get("evidences", [])]
+    places = [reason["evidence"] for reason in turn.get("attribution", [])]
+    if not places and turn.get("pred_answers"):
+        places = [*turn["pred_answers"][0].get("evidences", ())]
     if places:
         earlier["top_evidences"] = [turn["top_evidences"][places[0]]]
     representation = turn.get("representation")

@@ -218,7 +218,8 @@ class Rewriter:
         said = [word for word in fold(question).split() if word not in words.fillers]
         first, _, rest = self._language.talk.bare(last_question).partition(" ")
         adverbial = self._language.talk.adverbial
-        if len(said) != 1 or said[0] not in adverbial or fold(first) not in adverbial - {said[0]}:
+        before = fold(first)
+        if len(said) != 1 or said[0] == before or not {said[0], before} <= adverbial:
             return None
         return f"{said[0]} {rest.rstrip(' ?.!')}?"
 

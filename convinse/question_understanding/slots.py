@@ -251,7 +251,8 @@ def unlinked_names(question: str, candidates: Iterable[QuestionEntity], kb: Item
         is_date = any((value.start, value.end) == (0, len(name)) for value in find_literals(name))
         if is_date or language.times.seasons(name) is not None:
             continue  # "March 2025", "Mondays"
-        if not any(f" {form} " in text for form in forms for text in linked) and not any(map(kb.candidates, forms)):
+        is_linked = any(f" {form} " in text for form in forms for text in linked)
+        if not is_linked and not any(map(kb.candidates, forms)):
             names.append(name)
     return names
 
@@ -260,25 +261,21 @@ def unknown_small_names(
     question: str, candidates: Iterable[QuestionEntity], history: Iterable[Turn], kb: Items, language: Language
 ) -> list[str]:
     """Return the names in lower case that are not linked: of two words or more, behind "who is", or unlinked before."""
-    linked = {
-        word for entity in candidates for word in fold(f"{entity['question_word']} {entity['item']['label']}").split()
-    }
-    before = {
-        word
-        for turn in history
-        if "representation" in turn
-        for name in turn["representation"].get("unlinked", ())
-        for word in fold(name["name"]).split()
-    }
+    linked: set[str] = set()
+    for entity in candidates:
+        linked.update(fold(f"{entity['question_word']} {entity['item']['label']}").split())
+    before: set[str] = set()
+    for turn in history:
+        if "representation" in turn:
+            for unlinked in turn["representation"].get("unlinked", ()):
+                before.update(fold(unlinked["name"]).split())
     names = []
     for start, end in small_names(question, language):
         name = question[start:end]
         words = fold(name).split()
-        is_written = not name.islower() or not linked.isdisjoint(words) or any(map(kb.candidates, [fold(name), *words]))
-        is_sure = (
-            len(words) > 1 or not before.isdisjoint(words) or language.steps.identifying.fullmatch(question[:start])
-        )
-        if is_sure and not is_written:
+        if not name.islower() or not linked.isdisjoint(words) or any(map(kb.candidates, [fold(name), *words])):
+            continue
+        if len(words) > 1 or not before.isdisjoint(words) or language.steps.identifying.fullmatch(question[:start]):
             names.append(name)
     return names
 

@@ -109,7 +109,10 @@ def _unnamed_owner(text: str, start: int, until: int, names: Sequence[tuple[int,
     for pattern in (language.steps.back_then, language.steps.dying):
         if behind := pattern.search(text, start, end):
             end = behind.start()
-    thing = topic[1][1:-1] if topic else next((text[slice(*span)] for span in names if span[0] >= until), "")
+    if topic:
+        thing = topic[1][1:-1]
+    else:
+        thing = next((text[name_start:name_end] for name_start, name_end in names if name_start >= until), "")
     words = text[start:end].split()
     types = language.answer_types
     while words and fold(words[0]) in language.words.common - language.words.definite - language.words.articles:

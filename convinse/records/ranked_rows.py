@@ -128,12 +128,13 @@ def spans_as_read(evidence: Evidence, form: RowForm, spans: Iterable[tuple[int, 
     row = _ranked_row(evidence) if form == "ranked" else None
     if row is None:
         return list(spans)
-    return [
-        (part_start + start - place, part_start + end - place)
-        for start, end in spans
-        for part_start, part_end, place in _shared_parts(row)
-        if place <= start and end <= place + part_end - part_start
-    ]
+    parts = list(_shared_parts(row))
+    found = []
+    for start, end in spans:
+        for part_start, part_end, place in parts:
+            if place <= start and end <= place + part_end - part_start:
+                found.append((part_start + start - place, part_start + end - place))
+    return found
 
 
 def _shared_parts(row: RankedRow) -> list[tuple[int, int, int]]:

@@ -435,6 +435,7 @@ def _token_at(text: str, start: int, end: int) -> Entity | None:
         token = match[0].rstrip(".,;:!?'’")
         if match.start() <= start and end <= match.start() + len(token):
             before, behind = text[match.start() : start], token[end - match.start() :]
-            is_cut = any(map(str.isdigit, before[-2:] + behind[:2])) or behind[:1].isalpha() or before[-1:].isalpha()
+            is_number_cut = any(map(str.isdigit, before[-2:] + behind[:2]))
+            is_cut = is_number_cut or behind[:1].isalpha() or before[-1:].isalpha()
             return {"id": token, "label": token} if is_cut or behind[:1] == "%" else None
     return None

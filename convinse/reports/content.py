@@ -38,7 +38,11 @@ class ReportTable(NamedTuple):
 
 def letters(runs: Sequence[ReportedRun]) -> list[str]:
     """Return the names of runs in tables and pictures: A, B, ..., Z, A1, ..."""
-    return [ascii_uppercase[number % 26] + (str(number // 26) if number >= 26 else "") for number in range(len(runs))]
+    names = []
+    for number in range(len(runs)):
+        alphabet, letter = divmod(number, 26)
+        names.append(f"{ascii_uppercase[letter]}{alphabet or ''}")
+    return names
 
 
 def tables(runs: Sequence[ReportedRun]) -> list[ReportTable]:

@@ -171,7 +171,9 @@ def unlinked(turn: Turn) -> Turn | None:
     unknown |= {name for name in mentioned - topics if is_item(name) and crc32(name.encode()) % 2}
     evidences = [_unlinked(evidence, unknown) for evidence in turn["top_evidences"]]
     named = [evidence for evidence in turn["top_evidences"] if "fact" not in evidence]
-    names = {surface for evidence in named for surface, name in evidence["disambiguations"] if name in gold - topics}
+    names: set[str] = set()
+    for evidence in named:
+        names.update(surface for surface, name in evidence["disambiguations"] if name in gold - topics)
     if not names:
         return None
     return {

@@ -154,8 +154,11 @@ class CrossEncoderLearner:
         """
         import torch
 
-        groups = [[text for n, text in enumerate(group.texts) if not n or text != group.texts[0]] for group in step]
-        ranked = [(group.query, texts) for group, texts in zip(step, groups, strict=True) if len(texts) > 1]
+        ranked: list[tuple[str, list[str]]] = []
+        for group in step:
+            right, *others = group.texts
+            if wrong := [text for text in others if text != right]:
+                ranked.append((group.query, [right, *wrong]))
         if not ranked:
             return
         all_odds = self._odds(model, [(query, text) for query, texts in ranked for text in texts])

@@ -20,7 +20,8 @@ def candidates(question: Json) -> list[Json]:
 def answers_of(candidate: Json) -> list[Json]:
     """Return the answers of all containers of a candidate; empty if an annotator gave only metadata."""
     single = candidate.get("single_answer")
-    return [*([single] if single else []), *(candidate.get("list") or []), *(candidate.get("set") or [])]
+    several = [*(candidate.get("list") or ()), *(candidate.get("set") or ())]
+    return [single, *several] if single else several
 
 
 def cannot_answer(question: Json) -> bool:
