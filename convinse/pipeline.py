@@ -281,7 +281,7 @@ class Pipeline:
             if report is not None and stage != "ha":
                 report(stage)
         # answering again must be quick: a language model would be asked several times
-        if depth and {"ers", "ha"}.issubset(stages) and self.ha.can_answer_again:
+        if depth and "ha" in stages and self.ha.can_answer_again:
             least = self.config.ha_abstain_below
             inner = partial(self._answer_inner, sources=sources, depth=depth - 1)
             take_steps(turns, sources, least, self.resources.language.steps, inner)
