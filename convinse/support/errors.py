@@ -28,10 +28,10 @@ class ConvinseError(Exception):
     """Base of all errors that a user can act on; its text is one line.
 
     >>> try:
-    ...     ask("Who directed Titanic?", config="lexcal.yml")
+    ...     ask("Who directed Titanic?", "tabel", config="lexical.yml")
     ... except ConvinseError as error:
     ...     print(error)
-    lexcal.yml: no such configuration, nor in config/; did you mean 'lexical.yml'?
+    sources: unknown source 'tabel' in 'tabel'; valid: kb, text, table, info (joined by _)
     """
 
 
