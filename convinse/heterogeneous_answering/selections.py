@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections import defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from ..language.text import fold
+from ..language.time_words import PartOfTime
 from ..records.conversation import Extent
+from ..records.literals import is_calendar_day
 from ..records.periods import AskedTime
 from ..records.written_values import UNKNOWN
 from .bounds import Bound, Limit, bound_words, bounds_of, limiting_column, measure_of
@@ -19,6 +22,7 @@ from .tables import Column, Selection, Table
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
+_DAYS_OF_YEAR = 366
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 
 
@@ -40,9 +44,16 @@ class Selected(NamedTuple):
 
 def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selected | None:
     """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
-    bounds, keywords, times = list(bounds_of(question)), question.language.properties.keywords, question.language.times
-    words = words.difference(*(keywords(bound.words) for bound in bounds))
+    keywords, times = question.language.properties.keywords, question.language.times
+    if table.clocks and (hours := times.clock(question.in_full)):
+        hourless = replace(question, in_full=question.in_full.replace(hours.words, " "))
+        at_any_hour = selected_rows(hourless, table, words & keywords(hourless.in_full))
+        return at_any_hour and _at_hours(question, table, at_any_hour, hours)
     either = alternatives(question, table)
+    if not either and (sides := _sides(question)):
+        return _selected_by_either(question, table, words, *sides)
+    bounds = list(bounds_of(question))
+    words = words.difference(*(keywords(bound.words) for bound in bounds))
     words = words.difference(*either)
     spelt = question.language.operations.spelling.search(question.in_full)
     words -= keywords(spelt[0]) if spelt else frozenset()
@@ -61,8 +72,10 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if time is not None and table.dated:  # "after 1 March" is no word of a row
         words &= keywords(times.without_time(rest))
     seasons = _words_of_seasons(question, table)
+    in_cells = table.selection(seasons)
     # no row is of January and of April
-    if table.selection(seasons).is_whole and not question.language.operations.jointly.search(question.in_full):
+    is_joint = question.language.operations.jointly.search(question.in_full)
+    if in_cells.is_whole and in_cells.matched == seasons and not is_joint:
         seasons = frozenset()
     selection = table.selection(words - denied - seasons)
     if not selection.is_whole:
@@ -85,7 +98,10 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if time is not None and (table.dated or not bounds):
         selected = _within_time(question, table, selected, time, words)
     elif not bounds:
-        selected = _in_season(question, table, selected, words - selection.matched)
+        within = _in_season(question, table, selected, words - selection.matched)
+        if within is None:
+            return None
+        selected = within
     # "not paid" asks for the rows with "no" below "Paid", or with nothing; "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     if stated:
@@ -128,6 +144,43 @@ def alternatives(question: Question, table: Table) -> dict[frozenset[str], set[i
         if all(any(name <= side for name in names) for side in sides) and len(names) > max(1, len(best)):
             best = names
     return best
+
+
+def _sides(question: Question) -> tuple[str, str, str] | None:
+    """Return what is in front of two conditions with "or" between them, and both: "rooms", "with a lift", "above 50 euros"."""
+    operations, text = question.language.operations, question.in_full
+    compares = operations.comparison(text), operations.compares_dates(text)
+    if not operations.offers(text) or (compares != (None, None) and not bound_words(question)):
+        return None
+    words, common = text.split(), question.language.words.common
+    place = next(place for place, word in enumerate(words) if fold(word) in operations.offering)
+    start = place
+    while start and fold(words[start - 1]) not in common:
+        start -= 1
+    while start and fold(words[start - 1]) in common:
+        start -= 1
+    first, second = words[start:place], words[place + 1 :]
+    denial = question.language.yes_no.denial.search
+    if not first or not second or (denial(" ".join(first)) and fold(second[0]) not in common):
+        return None  # "not paid or overdue" may be neither of both
+    return " ".join(words[:start]), " ".join(first), " ".join(second)
+
+
+def _selected_by_either(
+    question: Question, table: Table, words: frozenset[str], before: str, first: str, second: str
+) -> Selected | None:
+    """Return the rows that one of two conditions selects; None if one of them selects nothing."""
+    keywords = question.language.properties.keywords
+    selections = []
+    for condition in (first, second):
+        alone = replace(question, in_full=f"{before} {condition}")
+        selected = selected_rows(alone, table, words & keywords(alone.in_full))
+        if selected is None or not selected.used & keywords(condition):
+            return None
+        selections.append(selected)
+    one, other = selections
+    unjudged = max(one.unjudged, other.unjudged)
+    return Selected(sorted({*one.rows, *other.rows}), one.used | other.used, unjudged, one.lacking or other.lacking)
 
 
 def _names_column(question: Question, table: Table, words: AbstractSet[str]) -> bool:
@@ -251,28 +304,61 @@ def _within_time(
     return Selected(rows, used, unjudged, dated[0].header if dated else "")
 
 
-def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected:
-    """Keep the rows with a day in the months or on the weekdays that a question names, if no row has the word for it."""
-    is_in_season = question.language.times.seasons(question.in_full) if table.dated else None
+def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected | None:
+    """Keep the rows with a day that a question names without a year, by month, day or weekday, if no row has the word for it.
+
+    Of rows with a first and a last day those between them, too. None for "before 3 March" of several years.
+    """
+    season = question.language.times.seasons(question.in_full) if table.dated else None
     named = _words_of_seasons(question, table)  # none for "May", which is a stop word, too
     names = named & words
-    if is_in_season is None or (named and not names):
+    if season is None or (named and not names):
         return selected
     dated = table.dated_by(words)
     unjudged = sum(_is_undated(row, dated) for row in selected.rows)
-    rows = [row for row in selected.rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
+    days: dict[int, Sequence[tuple[int, int, int]]] = {
+        row: [day for column in dated if (day := column.day(row))] for row in selected.rows
+    }
+    if season.is_bound and len({year for those in days.values() for year, *_ in those}) > 1:
+        return None
+    if len(dated) == 2 and all(list(those) == sorted(those) for those in days.values()):  # from the first to the last
+        days = {row: _days_between(those) for row, those in days.items()}
+    rows = [row for row, those in days.items() if any(season.admits(*day) for day in those)]
     explained = names or dated[0].keywords
     used = selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words))
     return Selected(rows, used, unjudged, dated[0].header)
 
 
+def _days_between(days: Sequence[tuple[int, int, int]]) -> Sequence[tuple[int, int, int]]:
+    """Return the days from the first to the last, of a year at most; the days themselves if one of them is a month."""
+    if len(days) != 2 or not all(is_calendar_day(*day) for day in days):
+        return days
+    first, last = (date(*day) for day in days)
+    between = (first + timedelta(days=number) for number in range(min(_DAYS_OF_YEAR, (last - first).days + 1)))
+    return [(day.year, day.month, day.day) for day in between]
+
+
+def _at_hours(question: Question, table: Table, selected: Selected, hours: PartOfTime) -> Selected:
+    """Keep the rows with a time of the day that a question asks for; of a column for the beginning and one for the end, those between."""
+    words = question.language.properties.keywords(question.in_full)
+    columns = [column for column in table.clocks if column.keywords & words] or table.clocks[:2]
+    rows = []
+    for row in selected.rows:
+        minutes = [clock for column in columns if (clock := column.clock[row]) is not None]
+        if minutes and hours.admits(minutes[0][0], minutes[-1][1]):
+            rows.append(row)
+    unjudged = selected.unjudged + sum(columns[0].clock[row] is None for row in selected.rows)
+    used = selected.used.union(
+        question.language.properties.keywords(hours.words), *(column.keywords & words for column in columns)
+    )
+    return Selected(rows, used | columns[0].keywords, unjudged, columns[0].header)
+
+
 def _words_of_seasons(question: Question, table: Table) -> frozenset[str]:
-    """Return the keywords of the months and weekdays of a question by which the days of a table are judged."""
+    """Return the keywords of the months, days and weekdays of a question by which the days of a table are judged."""
+    season = question.language.times.seasons(question.in_full) if table.dated else None
     keywords = question.language.properties.keywords
-    if not table.dated or question.language.times.seasons(question.in_full) is None:
-        return frozenset()
-    names = keywords(" ".join([*calendar.month_name, *calendar.day_name]))
-    return names & keywords(question.in_full) - table.headers
+    return frozenset() if season is None else keywords(season.words) & keywords(question.in_full) - table.headers
 
 
 def _is_undated(row: int, dated: Sequence[Column]) -> bool:
@@ -372,7 +458,9 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
         words -= {*fold(denial[0]).split()}
     if bound_words(question) or any(limiting_column(question, table) for table in tables):
         return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)
-    return bool(operations.relating & words) and not question.language.times.time(question.in_full)
+    times, text = question.language.times, question.in_full
+    is_timed = times.time(text) or times.seasons(text) or (times.clock(text) and any(table.clocks for table in tables))
+    return bool(operations.relating & words) and not is_timed
 
 
 def content_words(question: Question) -> frozenset[str]:

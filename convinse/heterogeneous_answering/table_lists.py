@@ -20,6 +20,7 @@ from .selections import (
     extent_of,
     named_state,
     relates_rows,
+    selected_rows,
     title_words,
     unexplained,
 )
@@ -65,8 +66,10 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     others = operations.order(text), operations.counting.search(text), operations.differing.search(text)
     if any(others) or operations.summing.match(text) or relates_rows(question, tables):
         return None
-    if operations.offers(text) and not any(alternatives(question, table) for table in tables):
-        return None
+    if operations.offers(text):
+        words = content_words(question)
+        if not any(alternatives(question, table) or selected_rows(question, table, words) for table in tables):
+            return None
     wide = with_measures(content_words(question), question)
     if operations.summing.search(text) and not bound_words(question) and any(table.measures(wide) for table in tables):
         return None  # "what are the lamps worth together?"
@@ -80,6 +83,8 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
         return None
     # "which contract ended in 2024?" may have several answers; of Wikipedia's tables most have one
     if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
+        return True
+    if times.clock(text) is not None and any(table.clocks for table in tables):
         return True
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
     if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
@@ -96,6 +101,8 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
     nouns = head_keywords(question) | properties.keyword_set(behind)
+    times = question.language.times
+    nouns -= properties.keyword_set(part.words for part in (times.seasons(text), times.clock(text)) if part)
     if not nouns and question.language.answer_types.is_request(text):  # "unpaid invoices"
         nouns = content_words(question)
     return words, nouns
@@ -190,7 +197,7 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return None
     operations = question.language.operations
     verbs = question.language.properties.keyword_set(operations.verbs.findall(question.in_full))
-    if nouns <= verbs and kind == "any" and table.dated:  # "what happened in March?"
+    if nouns <= verbs and kind == "any" and (table.dated or table.clocks):  # "what happened in March?"
         return named
     if question.expected.kind == "person" and named.keywords & words - nouns:
         return None  # "who has returned a book?" of the books

@@ -11,8 +11,8 @@ from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
 from .candidates import Computed
 from .question import Question
-from .selections import content_words
-from .tables import Column, Table, answer_in_row, cell_answers, head_keywords, noun_keywords
+from .selections import Selected, content_words, extent_of, unexplained
+from .tables import Column, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
 _SECOND = 2
@@ -56,13 +56,44 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
         return []
     listing_of = _by_amount if order.by else _by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
-    for listing in sorted(listings, key=lambda listing: (not listing.is_series, -listing.score)):
-        row = _row_at_place(listing, order, question)
-        if row is not None and (entities := _entities(listing, row, question)):
+    is_of_documents = any(read.is_of_document for read in question.evidences)
+    rest = {id(listing): _unexplained(listing, order, question) if is_of_documents else () for listing in listings}
+    for listing in sorted(
+        listings, key=lambda listing: (not listing.is_series, len(rest[id(listing)]), -listing.score)
+    ):
+        rows = _rows_at_place(listing, order, question)
+        if is_of_documents and not rest[id(listing)] and rows:
+            if result := _of_all_rows(listing, rows, question):
+                return [result]
+        elif len(rows) == 1 and (entities := _entities(listing, rows[0], question)):
             rivals = frozenset(listing.table.places.values()) if listing.is_series else frozenset[int]()
-            places = listing.table.evidence_places([row])
+            places = listing.table.evidence_places(rows)
             return [Computed(entity, "order", places, rivals=rivals) for entity in entities]
     return _following(order, question)
+
+
+def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> frozenset[str]:
+    """Return the words of a question that neither its order nor a table explains."""
+    properties, table = question.language.properties, listing.table
+    words = content_words(question) - properties.keyword_set(order.words) - order.by
+    words &= properties.keywords(question.language.times.without_time(question.in_full))
+    verbs = properties.keyword_set(question.language.operations.adding)
+    return unexplained(question, table, words - verbs, table.selection(words).matched)
+
+
+def _of_all_rows(listing: _Listing, rows: Sequence[int], question: Question) -> Computed | None:
+    """Return the things in the first of all rows of files, several if they have equal values; None if a cell is empty."""
+    table = listing.table
+    found = {row: entities[0] for row in rows if (entities := _entities(listing, row, question))}
+    if len(found) < len(rows) or len(rows) == len(listing.rows):
+        return None
+    measure = listing.measures[0]
+    unjudged = sum(measure.amount(row) is None for row in listing.rows)
+    extent = extent_of(table, Selected([*listing.rows], frozenset(), unjudged, measure.header))
+    members = tuple((entity, evidence_of_row(table, row, question)) for row, entity in found.items())
+    entity, *others = found.values()
+    places = table.evidence_places([*found])
+    return Computed(entity, "order", places, members=members if others else (), extent=extent)
 
 
 def _following(order: AskedOrder, question: Question) -> list[Computed]:
@@ -271,23 +302,21 @@ def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bo
     return any(thing["id"] == page for thing in _things(question)) and not heads.isdisjoint(nouns)
 
 
-def _row_at_place(listing: _Listing, order: AskedOrder, question: Question) -> int | None:
+def _rows_at_place(listing: _Listing, order: AskedOrder, question: Question) -> list[int]:
     nouns = noun_keywords(order.noun, question)
     for column in listing.table.columns if not (order.by or order.highest) else ():
         if (
             column.is_numbering and not column.is_dated and column.keywords & nouns
         ):  # "the fifth season" is that with a 5
-            rows = [row for row in listing.rows if column.amount(row) == order.place]
-            return rows[0] if len(rows) == 1 else None
+            return [row for row in listing.rows if column.amount(row) == order.place]
     orders = [column.order.amounts for column in listing.measures if column.order is not None]
     amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in listing.rows if orders[0][row] is not None}
     is_rank = bool(order.by) and question.language.operations.is_ranking(listing.measures[0].keywords)
     different = sorted(set(amounts.values()), reverse=order.highest != is_rank)
     place = order.place - listing.skipped
     if not 0 < place <= len(different) or len(different) < 2:
-        return None
-    rows = [row for row, amount in amounts.items() if amount == different[place - 1]]
-    return rows[0] if len(rows) == 1 else None  # several have equal values
+        return []
+    return [row for row, amount in amounts.items() if amount == different[place - 1]]
 
 
 def _entities(listing: _Listing, row: int, question: Question) -> list[Entity]:

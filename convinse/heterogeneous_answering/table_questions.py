@@ -4,6 +4,7 @@
 |---|---|---|
 | `cell` | "How many pupils did Ashdown have in 2023?" | the cell of the row and the column that the question names |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
+| `choice` | "Is the axe in the north or the south?" | the one of these that its row has |
 | `comparison` | "Which is longer, the Orla or the Tern?" | the row with the higher amount |
 | `difference` | "How many more pupils has Ashdown than Birk?" | the difference of two amounts |
 | `sum` | "What do the lamps cost together?" | the sum of a column over the rows that the question selects |
@@ -38,8 +39,9 @@ from .candidates import Computed
 from .comparisons import chosen_by_value, years_between
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
+from .memberships import shared_names
 from .question import Question
-from .selections import content_words, extent_of, is_unexplained, selected_rows, unexplained
+from .selections import alternatives, content_words, extent_of, is_unexplained, selected_rows, unexplained
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
@@ -52,7 +54,10 @@ _WEB = re.compile(r"https?://|www\.|mailto:")
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the results of all operations; `tables` are the whole tables of the evidences' rows."""
-    return [result for operation in OPERATIONS.values() for result in operation(question, tables)]
+    # what relates two tables is not to be asked of one of them
+    return shared_names(question, tables) or [
+        result for operation in OPERATIONS.values() for result in operation(question, tables)
+    ]
 
 
 def requested_cell(question: Question, table: Table) -> tuple[int, Column] | None:
@@ -117,6 +122,24 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
             answers = [{"id": cell["text"], "label": cell["text"]}]
         if answers:
             return [Computed(answer, "cell", table.evidence_places([row])) for answer in answers]
+    return []
+
+
+def _choice(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return which of the values that a question offers the only row has that it names: "Is the axe in the north or the south?"."""
+    words = content_words(question)
+    for table in tables:
+        offered = alternatives(question, table)
+        selection = table.selection(words.difference(*offered))
+        namesake = table.own_row(selection)
+        rows = selection.rows if namesake is None else [namesake]
+        held = [name for name in offered if rows[0] in offered[name]] if len(rows) == 1 and selection.matched else []
+        if len(held) != 1 or is_unexplained("cell", question, table, words, selection.matched.union(*offered)):
+            continue
+        texts = (cell["text"] for column in table.columns if (cell := column.cells[rows[0]]) is not None)
+        label = next((text for text in texts if table.words.keywords(text) == held[0]), None)
+        if label is not None:
+            return [Computed({"id": label, "label": label}, "choice", table.evidence_places(rows))]
     return []
 
 
@@ -310,6 +333,7 @@ def _amount(number: float, column: Column) -> Entity:
 
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "cell": _cell,
+    "choice": _choice,
     "comparison": _comparison,
     "count": counts,
     "difference": _difference,

@@ -16,6 +16,7 @@ from ..language.operations import OperationWords
 from ..language.property_names import PropertyLabel, PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
+from ..language.time_words import clock_times
 from ..records.evidence import Cell, Entity, Evidence, Row
 from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, day_of, period_of_cells
@@ -125,6 +126,13 @@ class Column:
         """True if its cells are times of the day, or minutes and seconds."""
         return self.order is not None and self.order.are_times
 
+    @cached_property
+    def clock(self) -> list[tuple[int, int] | None]:
+        """The first and the last minute of the day of each cell; empty if its cells are no times of the day."""
+        times = [None if cell is None else clock_times(cell["text"]) for cell in self.cells]
+        filled = sum(not self.is_empty(row) for row in range(len(self.cells)))
+        return times if filled and sum(time is not None for time in times) == filled else []
+
     @property
     def numbers_rows(self) -> bool:
         """True if its values are different whole numbers that grow from row to row, as those of invoices do."""
@@ -204,6 +212,11 @@ class Table:
     def dated(self) -> list[Column]:
         """The columns of dates, from the left."""
         return [column for column in self.columns if column.is_dated]
+
+    @cached_property
+    def clocks(self) -> list[Column]:
+        """The columns of times of the day, from the left."""
+        return [column for column in self.columns if column.clock]
 
     @cached_property
     def amounts(self) -> list[Column]:

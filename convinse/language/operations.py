@@ -75,6 +75,9 @@ class OperationWords:
     adding: WordSet
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
+    shared: re.Pattern[str]
+    but: re.Pattern[str]
+    collections: WordSet
     verbs: re.Pattern[str]
     states: re.Pattern[str]
     every: re.Pattern[str]
