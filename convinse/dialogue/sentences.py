@@ -21,6 +21,8 @@ _BEFORE = re.compile(r"(the(?: [a-z]+)?) ", re.IGNORECASE)  # before a name: "th
 _DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d+")
 _MONTH_OR_YEAR = re.compile(r"(?:[A-Z][a-z]+ )?\d{3,4}")
 
+_MAILS = (".eml", ".mbox", ".msg")  # files of which a row is a mail
+
 
 def sentence_of(turn: Turn, language: Language, properties: PropertyNames) -> str | None:
     """Return the sentence that answers a turn; None if no template fits, and the answer stands alone."""
@@ -91,9 +93,14 @@ def _counted(turn: Turn) -> str | None:
     is_of_files = evidence is not None and "citation" in evidence
     if not is_of_files and extent["rows"] == 1:
         return None
-    rows, files = counted(extent["rows"], "row"), counted(extent["files"], "file" if is_of_files else "page")
-    unjudged = f"; {counted(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
+    noun = "mail" if is_of_files and evidence is not None and _is_mail(evidence) else "row"
+    rows, files = counted(extent["rows"], noun), counted(extent["files"], "file" if is_of_files else "page")
+    unjudged = f"; {counted(extent['unjudged'], noun)} without “{extent['lacking']}”" if "unjudged" in extent else ""
     return f"{said} ({rows} of {files}{unjudged})"
+
+
+def _is_mail(evidence: Evidence) -> bool:
+    return evidence["citation"]["file"].lower().endswith(_MAILS)
 
 
 def _cited_items(turn: Turn) -> dict[str, str]:

@@ -164,7 +164,20 @@ def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
             cells.append(Cell(text=date, entities=[], start=0, header=day_header, column=len(columns) + 1))
         rows.append(Row(caption="", section="", cells=cells, page=page, table=-1, number=number))
     pairs = [[value.evidence for value in values.values()] for values in groups.values()]
-    return table_of(question, rows, {}, pairs).among(question.evidences)
+    return table_of(question, rows, {}, pairs, _written_words(question, columns, rows)).among(question.evidences)
+
+
+def _written_words(question: Question, headers: Iterable[str], rows: Sequence[Row]) -> dict[str, frozenset[str]]:
+    """Return for each mail the words of the question that its text has: "who wrote about the window?"; empty of other documents."""
+    if not {*map(fold, headers)} >= question.language.operations.mail_headers:
+        return {}
+    words, pages = question.language.properties.keywords(question.in_full), {row["page"] for row in rows}
+    written: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for page, evidence in _passages(question, question.pages.search(search_words(question.in_full), _MOST_FOUND)):
+        if page in pages and len(evidence["citation"]["headings"]) == 0:
+            text = evidence["evidence_text"][passage_start(evidence, question.items.label(page) or "") :]
+            written[page] |= question.language.properties.keywords(text) & words
+    return written
 
 
 def _condition(question: Question) -> frozenset[str]:

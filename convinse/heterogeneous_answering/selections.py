@@ -80,7 +80,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     selection = table.selection(words - denied - seasons)
     if not selection.is_whole:
         return None
-    selected = Selected(_in_named_column(table, selection, words), selection.matched)
+    selected = Selected(in_named_column(question, table, selection, words), selection.matched)
     if either:
         those = set().union(*either.values())
         rows = [row for row in selected.rows if (row in those) != is_either_denied]
@@ -189,11 +189,15 @@ def _names_column(question: Question, table: Table, words: AbstractSet[str]) -> 
     return time <= table.headers and not any(column.keywords & words - time for column in table.dated)
 
 
-def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]) -> list[int]:
+def in_named_column(question: Question, table: Table, selection: Selection, words: AbstractSet[str]) -> list[int]:
     """Return the selected rows, of those that have the words in the column that a question names only these.
 
     The mails that Ines sent; the days on which Ines has the "Evening shift"; the fields with barley in "Crop 2025".
     """
+    led = {column: _led_words(question, column) & selection.matched for column in table.columns}
+    if any(led.values()):  # "from Ulm to Bonn" of columns "From" and "To"
+        return [row for row in selection.rows if all(those <= table.words.keywords(cell["text"] if cell else "")
+                for column, those in led.items() if those for cell in (column.cells[row],))]  # fmt: skip
     named = [column for column in table.columns[1:] if _is_named(column, words, table)]
     best = max((len(column.keywords & words) for column in named), default=0)
     named = [column for column in named if len(column.keywords & words) == best]
@@ -204,6 +208,15 @@ def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]
     having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
     rows = [row for row, text in having.items() if selection.matched <= table.words.keywords(text)]
     return rows or selection.rows
+
+
+def _led_words(question: Question, column: Column) -> frozenset[str]:
+    """Return the keywords of the word of a question behind a header that is a stop word: Ulm in "from Ulm"."""
+    header, language = fold(column.header), question.language
+    if header not in language.words.common:
+        return frozenset()
+    led = re.search(rf"(?i)\b{re.escape(header)}\s+(?:the\s+)?(\S+)", question.in_full)
+    return language.properties.keywords(led[1]) if led else frozenset()
 
 
 def _is_named(column: Column, words: AbstractSet[str], table: Table) -> bool:

@@ -29,7 +29,7 @@ from .tables import Column, Selection, Table, cell_answers, evidence_of_row, hea
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
 _NOUN_WORDS = 3  # behind "list all"
 _BETWEEN_NAMES = re.compile(r"[,;&]")
-_BESIDE_NAME = re.compile(r"\([^()]*\)")  # "Grace Okafor (chair)"
+_BESIDE_NAME = re.compile(r"\([^()]*\)|<[^<>]*>")  # "Grace Okafor (chair)", "Ada Holt <ada@x.example>"
 
 
 def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -126,7 +126,8 @@ def _is_surely_several(question: Question, table: Table, selected: Selected, wor
     """
     verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
     is_explained = not unexplained(question, table, words, selected.used) - verbs
-    return len(selected.rows) > 1 and is_explained and (bool(selected.lacking) or _are_named(table, selected))
+    is_judged = bool(table.pairs) or bool(selected.lacking) or _are_named(table, selected)
+    return len(selected.rows) > 1 and is_explained and is_judged
 
 
 def _members(question: Question, table: Table, selected: Selected, column: Column) -> list[tuple[int, Entity]]:

@@ -41,7 +41,16 @@ from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .memberships import shared_names
 from .question import Question
-from .selections import alternatives, content_words, extent_of, is_unexplained, selected_rows, unexplained
+from .selections import (
+    Selected,
+    alternatives,
+    content_words,
+    extent_of,
+    in_named_column,
+    is_unexplained,
+    selected_rows,
+    unexplained,
+)
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
@@ -70,6 +79,8 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     selection = table.selection(words)
     namesake = table.own_row(selection)
     rows = selection.rows if namesake is None else [namesake]
+    if len(rows) > 1 and table.pairs:  # "when did Ines write?", not to whom
+        rows = in_named_column(question, table, selection, words)
     if len(rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
         return None
     if is_unexplained("cell", question, table, words, selection.matched):
@@ -98,6 +109,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
             coverage = names.coverage(column.label, wide)
             fits.append(((max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage), number))
     best = max(fits, default=None)
+    if table.pairs and question.expected.kind == "date" and len(table.dated) == 1:  # "when did she write?" of a mail
+        return table.dated[0]
     if best is None or best[0][-1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
         return None
     return table.columns[best[1]]
@@ -121,8 +134,21 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if question.expected.kind == "date" and column.is_timed:
             answers = [{"id": cell["text"], "label": cell["text"]}]
         if answers:
-            return [Computed(answer, "cell", table.evidence_places([row])) for answer in answers]
+            # a document among all that have such pairs, if the question says nothing else
+            words = content_words(question)
+            is_sure = table.pairs and not unexplained(question, table, words, table.selection(words).matched)
+            extent = extent_of(table, Selected([row], frozenset())) if is_sure else None
+            places = _places(question, table, row, column)
+            return [Computed(answer, "cell", places, extent=extent) for answer in answers]
     return []
+
+
+def _places(question: Question, table: Table, row: int, column: Column) -> tuple[int, ...]:
+    """Return the places of the evidences of a cell; of a pair that it is, if it is there."""
+    headed = [evidence["evidence_text"] for evidence in (table.pairs[row] if table.pairs else ())
+              if "attribute" in evidence and evidence["attribute"]["path"][-1] == column.header]  # fmt: skip
+    places = [place for place, read in enumerate(question.evidences) if read.evidence["evidence_text"] in headed]
+    return tuple(places) or table.evidence_places([row])
 
 
 def _choice(question: Question, tables: Sequence[Table]) -> list[Computed]:

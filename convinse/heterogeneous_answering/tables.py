@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..language.operations import OperationWords
@@ -351,11 +352,13 @@ def whole_tables(question: Question) -> list[Table]:
 
 
 def table_of(
-    question: Question, rows: Sequence[Row], places: Mapping[int, int], pairs: Sequence[Sequence[Evidence]] = ()
-) -> Table:
-    """Return a table of rows; `places` and `pairs` as its attributes."""
+    question: Question, rows: Sequence[Row], places: Mapping[int, int], pairs: Sequence[Sequence[Evidence]] = (),
+    written: Mapping[str, frozenset[str]] = MappingProxyType({}),
+) -> Table:  # fmt: skip
+    """Return a table of rows; `places` and `pairs` as its attributes, `written` what else the pages of its rows have."""
     keywords, pages = question.language.properties.keywords, {row["page"] for row in rows}
     titles = {page: keywords(question.items.label(page) or "") for page in pages} if len(pages) > 1 else {}
+    titles = {page: words | written.get(page, frozenset()) for page, words in titles.items()}
     return Table(rows, places, question.language.properties, question.language.operations, titles, pairs)
 
 

@@ -57,6 +57,7 @@ class OperationWords:
     refusing: WordSet
     sole: WordSet
     fields: Renamed
+    mail_headers: WordSet
     naming: WordSet
     choosing: WordSet
     continuing: WordSet

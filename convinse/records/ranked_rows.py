@@ -27,6 +27,10 @@ _SCALE = re.compile(r"\s?([kKmMbB])n?\b")
 _FRACTION = re.compile(r"(?<=[0-9])(?P<sign>[.,])(?P<digits>[0-9]+)(?![0-9.,])")
 _POINTS = str.maketrans(",.", ".,")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
+_STAMP = re.compile(
+    r"(?:[0-9]{4} |[0-9]{2}T)[0-9]{2}:[0-9]{2}"
+)  # 2026-02-03T08:10:00Z, Tue, 03 Feb 2026 08:10:00 +0100
+_ZONE = re.compile(r"(?<=:[0-9]{2})(?:\.[0-9]+)?\s?(?:Z|[+-][0-9]{2}:?[0-9]{2}|[A-Z]{3})$")
 _NUMBERED = re.compile(r"[A-Za-z]{1,4}[-/]\d[\d/-]*")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
 _MORE_DIGITS = re.compile("[0-9½⅓⅔¼¾⅛⅜⅝⅞]")  # beside the number of a text
@@ -321,6 +325,7 @@ def value_of(text: str) -> CellValue | None:
     if clock is not None:
         hours = int((clock["hours"] or "0:")[:-1])
         return CellValue(hours * 3600 + int(clock["minutes"]) * 60 + float(clock["seconds"]), _TIME)
+    bare = _ZONE.sub("", bare).replace("T", " ") if _STAMP.search(bare) else bare
     literals = list(find_literals(bare))
     if literals and len(literals) <= 2 and all(is_date(literal.entity["id"]) for literal in literals):
         start = literals[0].entity["id"].partition("T")[0]
