@@ -334,12 +334,20 @@ def _in_season(question: Question, table: Table, selected: Selected, words: Abst
     }
     if season.is_bound and len({year for those in days.values() for year, *_ in those}) > 1:
         return None
-    if len(dated) == 2 and all(list(those) == sorted(those) for those in days.values()):  # from the first to the last
+    if len(dated) == 2 and _begins_and_ends(question, *dated):
         days = {row: _days_between(those) for row, those in days.items()}
     rows = [row for row, those in days.items() if any(season.admits(*day) for day in those)]
     explained = names or dated[0].keywords
     used = selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words))
     return Selected(rows, used, unjudged, dated[0].header)
+
+
+def _begins_and_ends(question: Question, first: Column, last: Column) -> bool:
+    """Return True if two columns have the first and the last day of what their rows are: "From" and "Until"."""
+    times, operations = question.language.times, question.language.operations
+    begin, end = ({*fold(column.header).split()} for column in (first, last))
+    is_begun = begin & (times.starting | times.since | operations.earliest)
+    return bool(is_begun and end & (times.ending | times.until | times.beside | operations.latest))
 
 
 def _days_between(days: Sequence[tuple[int, int, int]]) -> Sequence[tuple[int, int, int]]:

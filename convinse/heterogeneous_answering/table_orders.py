@@ -11,7 +11,7 @@ from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
 from .candidates import Computed
 from .question import Question
-from .selections import Selected, content_words, extent_of, unexplained
+from .selections import Selected, content_words, extent_of, title_words, unexplained
 from .tables import Column, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
@@ -54,6 +54,10 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     order = _asked_order(question)
     if order is None:
         return []
+    operations = question.language.operations
+    ages = question.language.literals.names_of("old") - {"old"}
+    if order.words & operations.aging and any(column.keywords & ages for table in tables for column in table.amounts):
+        order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
     listing_of = _by_amount if order.by else _by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
     is_of_documents = any(read.is_of_document for read in question.evidences)
@@ -194,6 +198,8 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         and not table.headers & (head - measure.keywords)
     ):
         return measure
+    if kind == "person" and types.expected_type(question.in_full).kind != kind:  # "longest incident" of incidents
+        kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
     if kind == "person":
         people = [
             column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind

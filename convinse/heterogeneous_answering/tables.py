@@ -31,6 +31,7 @@ _QUOTES = "\"“”'‘’ "
 _MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
 _MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
+_MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 _MIN_SUMMED = 3  # rows above one that may have their sum
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
 
@@ -132,7 +133,7 @@ class Column:
         """The first and the last minute of the day of each cell; empty if its cells are no times of the day."""
         times = [None if cell is None else clock_times(cell["text"]) for cell in self.cells]
         filled = sum(not self.is_empty(row) for row in range(len(self.cells)))
-        return times if filled and sum(time is not None for time in times) == filled else []
+        return times if sum(time is not None for time in times) >= max(1, _MIN_CLOCKS * filled) else []
 
     @property
     def numbers_rows(self) -> bool:

@@ -44,6 +44,7 @@ class OperationWords:
     literals: LiteralWords
     earliest: WordSet
     latest: WordSet
+    aging: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
