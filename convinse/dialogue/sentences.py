@@ -91,7 +91,7 @@ def _counted(turn: Turn) -> str | None:
     said = listed(names) if names else turn["pred_answers"][0]["answer"]["label"]
     evidence = _best_evidence(turn)
     is_of_files = evidence is not None and "citation" in evidence
-    if not is_of_files and extent["rows"] == 1:
+    if extent["rows"] == 1 and not (is_of_files and labels):
         return None
     noun = "mail" if is_of_files and evidence is not None and _is_mail(evidence) else "row"
     rows, files = counted(extent["rows"], noun), counted(extent["files"], "file" if is_of_files else "page")

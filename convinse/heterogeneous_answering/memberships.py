@@ -15,7 +15,7 @@ from .question import Question
 from .selections import Selected, content_words, extent_of, title_words
 from .tables import Column, Table, evidence_of_row
 
-_Names = dict[str, int]  # the rows of a table by their folded names
+_Names = dict[str, int]  # the rows of a table by their names
 
 
 def shared_names(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -34,16 +34,25 @@ def shared_names(question: Question, tables: Sequence[Table]) -> list[Computed]:
     found = []
     for one, other in combinations([table for table in tables if not table.pairs and table.name_column], 2):
         of_one, of_other = _explained(question, one, words), _explained(question, other, words)
-        is_named = of_one | of_other == words and bool(of_one - of_other and of_other - of_one)
-        if not (is_named or not words) or _names(one).keys().isdisjoint(_names_like(other, one)):
+        only_one, only_other = of_one - of_other, of_other - of_one
+        if words and not (only_one and only_other):
             continue
-        apart = of_one ^ of_other
-        is_turned = _place(question, of_other - of_one) < _place(question, of_one - of_other)
+        is_turned = _place(question, only_other) < _place(question, only_one)
         # "not in the choir, but in the orchestra"
-        is_reversed = denial is not None and denial.end() <= _place(question, apart)
-        if not is_reversed or operations.but.search(text):
-            found.append((other, one) if is_turned != is_reversed else (one, other))
-    return _result(question, *found[0], is_within=denial is None) if len(found) == 1 else []
+        is_reversed = denial is not None and denial.end() <= _place(question, only_one | only_other)
+        if is_reversed and not operations.but.search(text):
+            continue
+        first, second = (other, one) if is_turned != is_reversed else (one, other)
+        names = _names(first, words)
+        conditions = words - of_one - of_other
+        selection = first.selection(conditions)
+        is_shared = not _names_like(second, names, words).keys().isdisjoint(map(fold, names))
+        if is_shared and selection.matched == conditions:
+            found.append((first, second, {name: row for name, row in names.items() if row in selection.rows}))
+    if len(found) != 1:
+        return []
+    first, second, chosen = found[0]
+    return _result(question, first, chosen, second, _names_like(second, chosen, words), is_within=denial is None)
 
 
 def is_member(
@@ -59,29 +68,33 @@ def is_member(
     words = words - keywords(" ".join(question.language.operations.collections))
     listing = [table for table in tables if not table.pairs and table.name_column]
     for table in listing:
-        called = words & (title_words(table, question) - table.headers)
+        of_rows = table.name_column.keywords if table.name_column else frozenset[str]()
+        others = frozenset[str]().union(*(column.keywords for column in table.columns)) - of_rows
+        called = words & ((title_words(table, question) | of_rows) - others)  # "in stock" may be a column
         name = words - called - table.headers
         if not called or not name:
             continue
         for other in (table, *listing):
             for text, row in _names(other).items():
-                if name <= keywords(text) and (other is table or name == keywords(text)):
+                if name <= keywords(text):
                     return other is table, other.evidence_places([row])
     return None
 
 
-def _result(question: Question, first: Table, second: Table, is_within: bool) -> list[Computed]:
-    column, others = first.name_column, _names_like(second, first)
-    rows = {row: others.get(name) for name, row in _names(first).items() if (name in others) is is_within}
-    cells = {row: cell for row in rows if column is not None and (cell := column.cells[row]) is not None}
-    if not cells:
+def _result(
+    question: Question, first: Table, names: _Names, second: Table, others: _Names, is_within: bool
+) -> list[Computed]:
+    rows = {row: others.get(fold(name)) for name, row in names.items() if (fold(name) in others) is is_within}
+    things = {row: name for name, row in names.items() if row in rows}
+    if not rows:
         return []
     places = first.evidence_places([*rows]) + second.evidence_places([row for row in rows.values() if row is not None])
     extent = extent_of(first, Selected([*rows], frozenset()))
     if question.language.operations.counting.search(question.in_full):
-        return [Computed(number_entity(str(len(cells))), "count", places, extent=extent)]
-    things = {row: Entity(id=cell["text"], label=cell["text"]) for row, cell in cells.items()}
-    members = tuple((thing, evidence_of_row(first, row, question)) for row, thing in things.items())
+        return [Computed(number_entity(str(len(rows))), "count", places, extent=extent)]
+    members = tuple(
+        (Entity(id=thing, label=thing), evidence_of_row(first, row, question)) for row, thing in things.items()
+    )
     return [Computed(members[0][0], "list", places, members=members, extent=extent)]
 
 
@@ -92,20 +105,27 @@ def _explained(question: Question, table: Table, words: AbstractSet[str]) -> fro
     return frozenset(word for word in words if {word, *map(keyword, doers(frozenset({word})))} & names)
 
 
-def _names(table: Table) -> _Names:
-    return {} if table.name_column is None else _names_in(table, table.name_column)
+def _names(table: Table, words: AbstractSet[str] = frozenset()) -> _Names:
+    """Return the names of the rows of a table, or those in the column that some words name."""
+    named = [column for column in table.columns if column.order is None and column.keywords & words]
+    column = named[0] if named else table.name_column
+    return {} if column is None else _names_in(table, column)
 
 
 def _names_in(table: Table, column: Column) -> _Names:
     cells = enumerate(column.cells)
-    return {fold(cell["text"]): row for row, cell in cells if cell is not None and row not in table.totals}
+    rows = {cell["text"]: row for row, cell in cells if cell is not None and row not in table.totals}
+    return {name: row for name, row in rows.items() if not column.is_empty(row)}
 
 
-def _names_like(table: Table, other: Table) -> _Names:
-    """Return the names in the column of a table that has most names of another one."""
-    wanted = _names(other).keys()
-    columns = [_names_in(table, column) for column in table.columns if column.order is None]
-    return max(columns, key=lambda names: len(wanted & names.keys()), default={})
+def _names_like(table: Table, names: _Names, words: AbstractSet[str]) -> _Names:
+    """Return the folded names in the column of a table that has most of some names, of two the one that words name."""
+    wanted = {*map(fold, names)}
+    columns = [
+        (column, {fold(name): row for name, row in _names_in(table, column).items()}) for column in table.columns
+    ]
+    best = max(columns, key=lambda pair: (len(wanted & pair[1].keys()), bool(pair[0].keywords & words)), default=None)
+    return {} if best is None else best[1]
 
 
 def _place(question: Question, words: AbstractSet[str]) -> int:

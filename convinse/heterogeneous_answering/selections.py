@@ -14,7 +14,7 @@ from ..language.text import fold
 from ..language.time_words import PartOfTime
 from ..records.conversation import Extent
 from ..records.literals import is_calendar_day
-from ..records.periods import AskedTime
+from ..records.periods import AskedTime, Boundary
 from ..records.written_values import UNKNOWN
 from .bounds import Bound, Limit, bound_words, bounds_of, limiting_column, measure_of
 from .question import Question
@@ -113,6 +113,10 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         selected = selected._replace(rows=rows, used=selected.used | state_words, unjudged=0, lacking=column.header)
         if is_denied:
             denied &= table.selection(denied).matched  # "not done yet"
+    elif empty := [column for column in table.amounts if denied and column.keywords <= denied and 0 in column.amounts]:
+        stated = empty  # "not available" of "Available: 0"
+        rows = [row for row in selected.rows if empty[0].amount(row) == 0]
+        selected = selected._replace(rows=rows, used=selected.used | empty[0].keywords, lacking=empty[0].header)
     elif gaps := [column for column in table.columns if _lacks(column, table, denied)]:
         stated = gaps
         rows = [row for row in selected.rows if gaps[0].is_empty(row)]
@@ -270,7 +274,9 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
     denial = question.language.yes_no.denial.search(text)
     for column in table.columns:
         header = operations.states.fullmatch(column.header.strip()) if column.has_gaps else None
-        state = header and (header["done"] or header["alone"] or (header["dated"] if column.is_dated else None))
+        state = header and (
+            header["done"] or header["phrase"] or header["alone"] or (header["dated"] if column.is_dated else None)
+        )
         if state:
             named = re.search(rf"\b({operations.reversing})?{re.escape(state)}\b", text, re.IGNORECASE)
             if named:
@@ -363,6 +369,9 @@ def _at_hours(question: Question, table: Table, selected: Selected, hours: PartO
     """Keep the rows with a time of the day that a question asks for; of a column for the beginning and one for the end, those between."""
     words = question.language.properties.keywords(question.in_full)
     columns = [column for column in table.clocks if column.keywords & words] or table.clocks[:2]
+    if len(columns) > 1 and columns == table.clocks[:2]:  # "who starts at 9:30?" of a column "Begins"
+        boundary = question.language.times.boundary(question.in_full)
+        columns = {Boundary.START: columns[:1], Boundary.END: columns[1:]}.get(boundary, columns)
     rows = []
     for row in selected.rows:
         minutes = [clock for column in columns if (clock := column.clock[row]) is not None]
@@ -444,9 +453,13 @@ def best_explained(
 
     The table that explains most comes first.
     """
+    # "on Tuesday" of a column of days of the week is not asked of dates of birth
+    season = question.language.times.seasons(question.in_full)
+    days = question.language.properties.keywords(season.words) if season else frozenset[str]()
+    saying = [table for table in tables if days and any(days & row for row in table.row_keywords)]
     selections = [
         (table, selected)
-        for table in tables
+        for table in saying or tables
         if (selected := selected_rows(question, table, words - _topic_words(question, table)))
     ]
     explained = [

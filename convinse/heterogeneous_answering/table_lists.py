@@ -51,6 +51,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)
+        if column is not None and not column.tells_apart:
+            selected = _without_others(question, table, selected, column)
         members = [] if column is None else _members(question, table, selected, column)
         if not members or (len(members) > 1 and operations.sole.intersection(fold(text).split())):
             continue
@@ -68,7 +70,10 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
         return None
     if operations.offers(text):
         words = content_words(question)
-        if not any(alternatives(question, table) or selected_rows(question, table, words) for table in tables):
+        either = [table for table in tables if not alternatives(question, table)]
+        if any(selected_rows(question, table, words) for table in either):
+            return True  # "with a lift or above 500 euros"
+        if len(either) == len(tables):
             return None
     wide = with_measures(content_words(question), question)
     if operations.summing.search(text) and not bound_words(question) and any(table.measures(wide) for table in tables):
@@ -89,7 +94,7 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
     if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
         return True
-    if asks_when or question.expected.kind == "person":
+    if asks_when or question.expected.kind == "person" or operations.whats.search(text):
         return False
     return True if any(named_state(question, table) for table in tables) else None  # "repairs that are done"
 
@@ -101,9 +106,12 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
     nouns = head_keywords(question) | properties.keyword_set(behind)
+    if question.language.operations.whats.search(text):  # "what is on shelf B?" asks for no shelf
+        nouns = frozenset()
     times = question.language.times
     nouns -= properties.keyword_set(part.words for part in (times.seasons(text), times.clock(text)) if part)
-    if not nouns and question.language.answer_types.is_request(text):  # "unpaid invoices"
+    is_for_person = question.language.answer_types.expected_type(text).kind == "person"
+    if not nouns and not is_for_person and question.language.answer_types.is_request(text):  # "unpaid invoices"
         nouns = content_words(question)
     return words, nouns
 
@@ -125,9 +133,23 @@ def _is_surely_several(question: Question, table: Table, selected: Selected, wor
     "Who works in Technics?", "who has a key?" of a column "Key" with yes and no.
     """
     verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
+    whats = question.language.operations.whats.search(question.in_full)
+    verbs |= question.language.properties.keywords(whats[0]) if whats else frozenset()
     is_explained = not unexplained(question, table, words, selected.used) - verbs
     is_judged = bool(table.pairs) or bool(selected.lacking) or _are_named(table, selected)
-    return len(selected.rows) > 1 and is_explained and is_judged
+    # "who lives in 2B?" names no column
+    is_person = question.language.answer_types.expected_type(question.in_full).kind == "person" and bool(verbs)
+    return (len(selected.rows) > 1 or (is_person and not table.pairs)) and is_explained and is_judged
+
+
+def _without_others(question: Question, table: Table, selected: Selected, column: Column) -> Selected:
+    """Leave out the things that have a row with the words that a question denies: "who has not paid for May?" of payments."""
+    denied = table.selection(denied_words(question, table)[0])
+    if not denied.matched:
+        return selected
+    with_them = {cell["text"] for row in denied.rows if (cell := column.cells[row]) is not None}
+    rows = [row for row in selected.rows if (cell := column.cells[row]) is None or cell["text"] not in with_them]
+    return selected._replace(rows=rows)
 
 
 def _members(question: Question, table: Table, selected: Selected, column: Column) -> list[tuple[int, Entity]]:
@@ -198,7 +220,8 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
         return None
     operations = question.language.operations
     verbs = question.language.properties.keyword_set(operations.verbs.findall(question.in_full))
-    if nouns <= verbs and kind == "any" and (table.dated or table.clocks):  # "what happened in March?"
+    is_open = operations.whats.search(question.in_full) is not None
+    if is_open or (nouns <= verbs and kind == "any" and (table.dated or table.clocks)):  # "what happened in March?"
         return named
     if question.expected.kind == "person" and named.keywords & words - nouns:
         return None  # "who has returned a book?" of the books

@@ -249,6 +249,10 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = bool(table.pairs or expected & nouns or (is_named and not asks_for_cell))
     else:
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
+    # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
+    if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
+        said_of_rows = frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        is_name = is_name or bool(said_of_rows and not asking & table.headers - matched - for_names)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     said = words.keywords(question.in_full) & frozenset(order.noun)
     head, limits = _title(table, question)

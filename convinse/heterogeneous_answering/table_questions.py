@@ -30,7 +30,8 @@ from ..language.property_names import PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.evidence import Entity, passage_start
-from ..records.literals import is_date, is_number, number_entity
+from ..records.literals import is_date, is_document_item, is_number, number_entity
+from ..records.periods import Boundary
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
@@ -75,6 +76,8 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     words_as_written = frozenset(fold(question.in_full).split())
     if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
         return None
+    if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
+        return None
     words = content_words(question)
     selection = table.selection(words)
     namesake = table.own_row(selection)
@@ -109,9 +112,20 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
             coverage = names.coverage(column.label, wide)
             fits.append(((max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage), number))
     best = max(fits, default=None)
-    if table.pairs and question.expected.kind == "date" and len(table.dated) == 1:  # "when did she write?" of a mail
-        return table.dated[0]
-    if best is None or best[0][-1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
+    is_named = best is not None and best[0][-1] >= 0.5
+    named = table.columns[best[1]] if best is not None and is_named else None
+    is_for_clock = question.language.operations.clocks.search(question.in_full)
+    if table.clocks and is_for_clock and named not in table.clocks:  # "what time does it begin?"
+        is_end = question.language.times.boundary(question.in_full) is Boundary.END
+        return table.clocks[-1 if is_end else 0]
+    asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(question.in_full).kind)
+    if asks_when and len(table.dated) == 1 and is_document_item(table.rows[row]["page"]):
+        rest = unexplained(question, table, content_words(question), matched)
+        if table.pairs or not (is_named or rest):  # "when did she write?" of a mail, "when is the fire drill?"
+            return table.dated[0]
+    # "what does it charge?" of a column "Rate per hour"
+    is_measure = best is not None and bool(table.columns[best[1]].keywords & (wide - words))
+    if best is None or not (is_named or is_measure) or [fit for fit, _ in fits].count(best[0]) > 1:
         return None
     return table.columns[best[1]]
 
@@ -136,7 +150,7 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if answers:
             # a document among all that have such pairs, if the question says nothing else
             words = content_words(question)
-            is_sure = table.pairs and not unexplained(question, table, words, table.selection(words).matched)
+            is_sure = not unexplained(question, table, words, table.selection(words).matched)
             extent = extent_of(table, Selected([row], frozenset())) if is_sure else None
             places = _places(question, table, row, column)
             return [Computed(answer, "cell", places, extent=extent) for answer in answers]
@@ -313,7 +327,9 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     spoken = content_words(question) - properties.keywords(summing)
     words = spoken - properties.keyword_set(operations.adding)
     for table in tables:
-        measures = table.measures(with_measures(spoken, question)) or ([] if nouns else table.amounts)
+        # "how much did they pay?" without a column that is called so
+        unnamed = [column for column in table.amounts if summing or _is_of_money(column, question)]
+        measures = table.measures(with_measures(spoken, question)) or ([] if nouns else unnamed)
         if len(measures) != 1 or measures[0].is_timed:
             continue
         measure = measures[0]
@@ -337,6 +353,11 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
             answer = _amount(math.fsum(amounts), measure)
             return [Computed(answer, "sum", places, extent=extent_of(table, selected))]
     return []
+
+
+def _is_of_money(column: Column, question: Question) -> bool:
+    names = question.language.literals.names_of
+    return column.has_currency or not column.keywords.isdisjoint(names("euro") | names("money"))
 
 
 def _nouns_behind(

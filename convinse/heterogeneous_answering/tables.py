@@ -105,6 +105,11 @@ class Column:
         """Its header as the name of a property."""
         return PropertyLabel(self.header)
 
+    @property
+    def amounts(self) -> Sequence[float | None]:
+        """The amount in each row; empty if its cells have no order."""
+        return [] if self.order is None else self.order.amounts
+
     def amount(self, row: int) -> float | None:
         """Return the amount in a row; None without one."""
         return None if self.order is None else self.order.amounts[row]

@@ -53,6 +53,8 @@ class OperationWords:
     ranks: WordSet
     offering: WordSet
     several: re.Pattern[str]
+    whats: re.Pattern[str]
+    clocks: re.Pattern[str]
     listing: re.Pattern[str]
     affirming: WordSet
     refusing: WordSet

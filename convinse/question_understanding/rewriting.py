@@ -163,7 +163,7 @@ class Rewriter:
             return None
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
-        start, end = int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1])
+        start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
         start = self._with_preposition(question, last_question, start, end)
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
@@ -237,6 +237,15 @@ class Rewriter:
         if referents[0] in left and referents[0].entity["label"].casefold() not in question.casefold():
             inserted.append(_inserted(len(question.rstrip(" ?.!")), referents[0]))
         return inserted, removed
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span of a text with the rest of the words that it begins and ends in: tokens may be a part of a year."""
+    while 0 < start < len(text) and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while 0 < end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    return start, end
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:

@@ -39,6 +39,7 @@ _DATE, _TIME = "date", "time"
 _HOUR, _MINUTE = 3600, 60
 _YEARS = range(1000, 2101)  # numbers that may be years
 _YEAR_DIGITS = 4
+_DECADE = 10
 _MONTHS = 12
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
 _MAX_UNIT_WORDS = 3
@@ -250,8 +251,17 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     filled = sum(cell is not None for cell in cells)
     if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
-    are_dates = unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct))
+    are_dates = unit == _DATE or (
+        not unit and all(amount in _YEARS for amount in distinct) and not _are_round(distinct)
+    )
     return ColumnOrder(amounts, are_dates, unit, has_commas)
+
+
+def _are_round(amounts: Iterable[float]) -> bool:
+    """Return True for amounts that look like years and are no decades: 1280, 1310, 1440."""
+    ordered = sorted(amounts)
+    steps = {after - before for before, after in zip(ordered, ordered[1:], strict=False)}
+    return len(ordered) > _MIN_VALUES and len(steps) > 1 and not any(amount % _DECADE for amount in ordered)
 
 
 def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> str:
