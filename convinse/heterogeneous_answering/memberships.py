@@ -74,10 +74,14 @@ def is_member(
         name = words - called - table.headers
         if not called or not name:
             continue
-        for other in (table, *listing):
-            for text, row in _names(other).items():
+        for text, row in _names(table).items():
+            if name <= keywords(text):
+                return True, table.evidence_places([row])
+        for other in listing:
+            columns = [column for column in other.columns if column.order is None]
+            for text, row in (entry for column in columns for entry in _names_in(other, column).items()):
                 if name <= keywords(text):
-                    return other is table, other.evidence_places([row])
+                    return False, other.evidence_places([row])
     return None
 
 

@@ -113,7 +113,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         selected = selected._replace(rows=rows, used=selected.used | state_words, unjudged=0, lacking=column.header)
         if is_denied:
             denied &= table.selection(denied).matched  # "not done yet"
-    elif empty := [column for column in table.amounts if denied and column.keywords <= denied and 0 in column.amounts]:
+    elif empty := [column for column in table.amounts if denied and column.keywords == denied and 0 in column.amounts]:
         stated = empty  # "not available" of "Available: 0"
         rows = [row for row in selected.rows if empty[0].amount(row) == 0]
         selected = selected._replace(rows=rows, used=selected.used | empty[0].keywords, lacking=empty[0].header)
@@ -466,6 +466,8 @@ def best_explained(
         (table, selected)
         for table, selected in selections
         if not is_unexplained(operation, question, table, words, selected.used)
+        # "finished late" is another state than "finished"
+        and not (named_state(question, table) and unexplained(question, table, words, selected.used))
     ]
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
 

@@ -136,10 +136,13 @@ def _is_surely_several(question: Question, table: Table, selected: Selected, wor
     whats = question.language.operations.whats.search(question.in_full)
     verbs |= question.language.properties.keywords(whats[0]) if whats else frozenset()
     is_explained = not unexplained(question, table, words, selected.used) - verbs
-    is_judged = bool(table.pairs) or bool(selected.lacking) or _are_named(table, selected)
-    # "who lives in 2B?" names no column
-    is_person = question.language.answer_types.expected_type(question.in_full).kind == "person" and bool(verbs)
-    return (len(selected.rows) > 1 or (is_person and not table.pairs)) and is_explained and is_judged
+    is_of_people = table.pairs and _column_of_people(question, table, selected) is not None
+    is_judged = is_of_people or bool(selected.lacking) or _are_named(table, selected)
+    if len(selected.rows) == 1 and table.name_column is not None:  # "who lives in 2B?" of tenants names no column
+        expected_type = question.language.answer_types.expected_type
+        kinds = {expected_type(text).kind for text in (question.in_full, table.name_column.header)}
+        return kinds == {"person"} and not table.pairs and is_explained and _are_named(table, selected)
+    return len(selected.rows) > 1 and is_explained and is_judged
 
 
 def _without_others(question: Question, table: Table, selected: Selected, column: Column) -> Selected:

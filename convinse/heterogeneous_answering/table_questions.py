@@ -34,7 +34,7 @@ from ..records.literals import is_date, is_document_item, is_number, number_enti
 from ..records.periods import Boundary
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
-from ..records.written_values import value_at
+from ..records.written_values import day_in, value_at
 from .bounds import bound_words, with_measures
 from .candidates import Computed
 from .comparisons import chosen_by_value, years_between
@@ -79,6 +79,10 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None
     words = content_words(question)
+    if table.clocks and (for_clock := operations.clocks.search(question.in_full)):
+        words -= keywords(for_clock[0]) | question.language.properties.keyword_set(
+            question.language.times.starting | question.language.times.ending
+        )
     selection = table.selection(words)
     namesake = table.own_row(selection)
     rows = selection.rows if namesake is None else [namesake]
@@ -145,6 +149,9 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
                 answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
         if not column.keywords & head_keywords(question):
             answers = [answer for answer in answers if _is_of_kind(answer, question, column)]
+        day = day_in(cell["text"]) if column.is_dated else None
+        if day is not None and (day.start, day.end) == (0, len(cell["text"])):
+            answers = [day.entity]
         if question.expected.kind == "date" and column.is_timed:
             answers = [{"id": cell["text"], "label": cell["text"]}]
         if answers:
@@ -179,7 +186,7 @@ def _choice(question: Question, tables: Sequence[Table]) -> list[Computed]:
         texts = (cell["text"] for column in table.columns if (cell := column.cells[rows[0]]) is not None)
         label = next((text for text in texts if table.words.keywords(text) == held[0]), None)
         if label is not None:
-            return [Computed({"id": label, "label": label}, "choice", table.evidence_places(rows))]
+            return [Computed({"id": label, "label": label}, "cell", table.evidence_places(rows))]
     return []
 
 

@@ -22,6 +22,7 @@ from .referents import EarlierEntity, FeatureReader, ReferentWeights, earlier_en
 _MIN_PROBABILITY = 0.1  # of referents besides the best
 # a correction replaces something, or is a question of its own ("no, her husband": 2.0); "before 1950" for "after 1970" has 1.3
 _NONE_CORRECTED = 1.6
+_NONE_OF_FILES = 2.1  # "and for books?" over files names no item: whatever the model says, it replaces something
 CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
 _ASKING = 2  # words by which two questions ask for something in the same way
@@ -103,7 +104,9 @@ class Rewriter:
         if again := self._asked_again(question, history, earlier):
             return again
         entities = earlier_entities(history)
-        completed = self._complete(question, earlier, pointers, _NONE_CORRECTED if is_correction else 1.0)
+        is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
+        most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
+        completed = self._complete(question, earlier, pointers, most)
         if completed:
             text = completed.text.casefold()
             has_item = bool(named_items(self._linker.link(completed.text, classes=True)))
