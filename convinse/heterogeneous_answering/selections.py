@@ -52,6 +52,9 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     either = alternatives(question, table)
     if not either and (sides := _sides(question)):
         return _selected_by_either(question, table, words, *sides)
+    if not either and question.language.operations.offers(question.in_full):
+        if question.language.yes_no.denial.search(question.in_full):
+            return None
     bounds = list(bounds_of(question))
     words = words.difference(*(keywords(bound.words) for bound in bounds))
     words = words.difference(*either)
@@ -113,7 +116,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         selected = selected._replace(rows=rows, used=selected.used | state_words, unjudged=0, lacking=column.header)
         if is_denied:
             denied &= table.selection(denied).matched  # "not done yet"
-    elif empty := [column for column in table.amounts if denied and column.keywords == denied and 0 in column.amounts]:
+    elif empty := [column for column in table.amounts if _has_none(column, denied)]:
         stated = empty  # "not available" of "Available: 0"
         rows = [row for row in selected.rows if empty[0].amount(row) == 0]
         selected = selected._replace(rows=rows, used=selected.used | empty[0].keywords, lacking=empty[0].header)
@@ -123,7 +126,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         selected = selected._replace(rows=rows, used=selected.used | gaps[0].keywords)
     if stated:
         selected = selected._replace(used=selected.used | denying)
-        denied -= stated[0].keywords
+        denied &= table.selection(denied - stated[0].keywords).matched
         if stated[0].is_dated:  # "no check date" of "Next check"
             denied -= question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     return _without(table, selected, denied & words) if denied & words else selected
@@ -288,6 +291,13 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
     return None
 
 
+def _has_none(column: Column, words: AbstractSet[str]) -> bool:
+    """Return True if some words without a number name a column of amounts that may be 0."""
+    return (
+        bool(column.keywords) and column.keywords <= words and 0 in column.amounts and not any(map(str.isdigit, words))
+    )
+
+
 def _lacks(column: Column, table: Table, words: AbstractSet[str]) -> bool:
     """Return True if a column with some of the words has empty cells; among pairs, which are of many kinds, with all its words there."""
     return bool(column.keywords & words) and column.has_gaps and not (table.pairs and column.keywords - words)
@@ -370,7 +380,7 @@ def _at_hours(question: Question, table: Table, selected: Selected, hours: PartO
     words = question.language.properties.keywords(question.in_full)
     columns = [column for column in table.clocks if column.keywords & words] or table.clocks[:2]
     if len(columns) > 1 and columns == table.clocks[:2]:  # "who starts at 9:30?" of a column "Begins"
-        boundary = question.language.times.boundary(question.in_full)
+        boundary = question.language.times.boundary(question.in_full.replace(hours.words, " "))
         columns = {Boundary.START: columns[:1], Boundary.END: columns[1:]}.get(boundary, columns)
     rows = []
     for row in selected.rows:

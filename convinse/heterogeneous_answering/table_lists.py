@@ -94,7 +94,8 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
     if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
         return True
-    if asks_when or question.expected.kind == "person" or operations.whats.search(text):
+    asks_who = "person" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
+    if asks_when or asks_who or operations.whats.search(text):
         return False
     return True if any(named_state(question, table) for table in tables) else None  # "repairs that are done"
 

@@ -192,6 +192,9 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if kind == "date":
         return table.dated[0] if table.dated else None
+    first = frozenset(order.noun[:1]) - measure.keywords
+    if first & title_words(table, question):  # "cheapest firm per hour" of firms
+        return table.name_column
     if (
         kind in ("number", "any")
         and measure.keywords & (head | frozenset(order.noun))
@@ -252,7 +255,8 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
     if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
         said_of_rows = frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
-        is_name = is_name or bool(said_of_rows and not asking & table.headers - matched - for_names)
+        others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
+        is_name = is_name or bool(said_of_rows and not asking & others)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     said = words.keywords(question.in_full) & frozenset(order.noun)
     head, limits = _title(table, question)

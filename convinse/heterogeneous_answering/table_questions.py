@@ -11,6 +11,7 @@
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
 | `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
+| `section` | "What does section 4 say about notice?" | the sentence of that section |
 | `span` | "How many years after A was B released?" | the whole years between two dates |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
@@ -29,12 +30,14 @@ from collections.abc import Set as AbstractSet
 from ..language.property_names import PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
+from ..records.conversation import Extent
 from ..records.evidence import Entity, passage_start
 from ..records.literals import is_date, is_document_item, is_number, number_entity
 from ..records.periods import Boundary
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import day_in, value_at
+from ..wikipedia.page import sentence_places
 from .bounds import bound_words, with_measures
 from .candidates import Computed
 from .comparisons import chosen_by_value, years_between
@@ -58,6 +61,7 @@ from .tables import Column, Table, cell_answers, head_keywords
 
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
+_HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 _WEB = re.compile(r"https?://|www\.|mailto:")
 
@@ -242,6 +246,37 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
     return best if len(best) == 1 else []
 
 
+def _section(question: Question, _: Sequence[Table]) -> list[Computed]:
+    """Return what a section says that a question names, by its number or its heading: "What does section 4 say about notice?"."""
+    keywords, text = question.language.properties.keywords, question.in_full
+    asked = question.language.operations.sections.search(text)
+    if asked is None:
+        return []
+    words, about = keywords(text), keywords(asked["about"] or "")
+    found: list[tuple[int, int, str]] = []  # with the number of the words of its document, and its place
+    for place, read in enumerate(question.evidences):
+        citation = read.evidence.get("citation")
+        heading = citation["headings"][-1] if citation and citation["headings"] else ""
+        if not heading or read.evidence["source"] != "text" or not read.entities:
+            continue
+        title = read.entities[0]["label"]
+        called = {word for word in keywords(heading) if not word.isdigit()}
+        number = _HEADING_NUMBER.match(heading)
+        if asked["number"] != (number and number[1]) if asked["number"] else not called or not called <= words:
+            continue
+        passage = read.text[passage_start(read.evidence, title) :]
+        sentences = [passage[start:end] for start, end in sentence_places(passage)]
+        best = max(sentences, key=lambda sentence: len(about & keywords(sentence)), default="")
+        if best and (about & keywords(best) or (len(sentences) == 1 and about <= keywords(heading))):
+            found.append((len(keywords(title) & words), place, best))
+    best_found = [each for each in found if each[0] == max(found)[0]]
+    if len(best_found) != 1:
+        return []
+    at, sentence = best_found[0][1:]
+    extent = Extent(rows=1, files=1) if about <= keywords(sentence) else None
+    return [Computed({"id": sentence, "label": sentence}, "section", (at,), extent=extent)]
+
+
 def _named_item(read: ReadEvidence) -> tuple[list[str], str]:
     """Return the name and the value of an item of a list in a document, "Family ticket: 17 euros"; both empty of other evidences."""
     if "row" in read.evidence or "citation" not in read.evidence or read.subject is None:
@@ -395,6 +430,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "list": listed_rows,
     "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
     "order": ordered_things,
+    "section": _section,
     "span": lambda question, _: years_between(question),
     "sum": _sum,
 }

@@ -90,6 +90,7 @@ class OperationWords:
     between: re.Pattern[str]
     reversing: str
     differing: re.Pattern[str]
+    sections: re.Pattern[str]
     counting: re.Pattern[str]
     spanning: re.Pattern[str]
     alike: re.Pattern[str]

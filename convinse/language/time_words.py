@@ -192,9 +192,9 @@ class TimeWords:
         if lead in self.after:
             return PartOfTime(words, lambda begin, _: begin > time, is_bound=True)
         if lead in self.since:
-            return PartOfTime(words, lambda begin, _: begin >= time, is_bound=True)
-        if lead in self.until:
-            return PartOfTime(words, lambda _, end: end <= time, is_bound=True)
+            return PartOfTime(words, lambda begin, end: begin == time or begin == end >= time, is_bound=True)
+        if lead in self.until:  # "who works until 6 pm", "what is over by then"
+            return PartOfTime(words, lambda begin, end: end == time or begin == end <= time, is_bound=True)
         # "at 2" may be 14:00
         times = (time,) if is_exact or time >= _HOURS * _MINUTES // 2 else (time, time + _HOURS * _MINUTES // 2)
         return PartOfTime(words, lambda begin, end: any(begin == each or begin <= each < end for each in times))
