@@ -124,11 +124,11 @@ def _names_in(table: Table, column: Column) -> _Names:
 
 def _names_like(table: Table, names: _Names, words: AbstractSet[str]) -> _Names:
     """Return the folded names in the column of a table that has most of some names, of two the one that words name."""
-    wanted = {*map(fold, names)}
+    sought = {*map(fold, names)}
     columns = [
         (column, {fold(name): row for name, row in _names_in(table, column).items()}) for column in table.columns
     ]
-    best = max(columns, key=lambda pair: (len(wanted & pair[1].keys()), bool(pair[0].keywords & words)), default=None)
+    best = max(columns, key=lambda pair: (len(sought & pair[1].keys()), bool(pair[0].keywords & words)), default=None)
     return {} if best is None else best[1]
 
 

@@ -52,9 +52,12 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     either = alternatives(question, table)
     if not either and (sides := _sides(question)):
         return _selected_by_either(question, table, words, *sides)
-    if not either and question.language.operations.offers(question.in_full):
-        if question.language.yes_no.denial.search(question.in_full):
-            return None
+    if (
+        not either
+        and question.language.operations.offers(question.in_full)
+        and question.language.yes_no.denial.search(question.in_full)
+    ):
+        return None  # "not paid or overdue"
     bounds = list(bounds_of(question))
     words = words.difference(*(keywords(bound.words) for bound in bounds))
     words = words.difference(*either)
@@ -222,7 +225,8 @@ def _led_words(question: Question, column: Column) -> frozenset[str]:
     header, language = fold(column.header), question.language
     if header not in language.words.common:
         return frozenset()
-    led = re.search(rf"(?i)\b{re.escape(header)}\s+(?:the\s+)?(\S+)", question.in_full)
+    leading = "|".join(sorted(language.operations.leading.get(header, (header,))))
+    led = re.search(rf"(?i)\b(?:{leading})\s+(?:the\s+)?(\S+)", question.in_full)
     return language.properties.keywords(led[1]) if led else frozenset()
 
 
@@ -281,7 +285,7 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
             header["done"] or header["phrase"] or header["alone"] or (header["dated"] if column.is_dated else None)
         )
         if state:
-            named = re.search(rf"\b({operations.reversing})?{re.escape(state)}\b", text, re.IGNORECASE)
+            named = re.search(rf"\b({operations.reversing})?{_said_of(state, question)}\b", text, re.IGNORECASE)
             if named:
                 words = column.keywords | {fold(named[0])}
                 if denial is None or denial.end() > named.start():
@@ -289,6 +293,15 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
                 begin = text.rfind(" ", 0, denial.end()) + 1  # of "haven't"
                 return column, words | question.language.properties.keywords(text[begin : named.end()]), True
     return None
+
+
+def _said_of(state: str, question: Question) -> str:
+    """Return a pattern for how a question says a state: "handed it back" for "handed back", "did he return it" for "returned"."""
+    keyword, operations = question.language.properties.keyword, question.language.operations
+    verb, *particles = state.split()
+    verbs = {verb, *operations.did.findall(question.in_full)}
+    forms = [re.escape(word) for word in sorted(verbs) if keyword(fold(word)) == keyword(fold(verb))]
+    return rf"(?:{'|'.join(forms)})" + "".join(rf"(?: \w+){{0,2}} {re.escape(word)}" for word in particles)
 
 
 def _has_none(column: Column, words: AbstractSet[str]) -> bool:
@@ -477,7 +490,10 @@ def best_explained(
         for table, selected in selections
         if not is_unexplained(operation, question, table, words, selected.used)
         # "finished late" is another state than "finished"
-        and not (named_state(question, table) and unexplained(question, table, words, selected.used))
+        and not (
+            named_state(question, table)
+            and unexplained(question, table, words, selected.used) - denied_words(question, table)[0]
+        )
     ]
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
 

@@ -205,6 +205,10 @@ def _listed_column(question: Question, table: Table, selected: Selected, nouns: 
     if kind == "person" and types.expected_type(question.in_full).kind != kind:
         kind = "any"  # "what has Ines borrowed?"
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    if table.title_keywords & nouns or nouns <= title_words(
+        table, question
+    ):  # "visits at 10:15" of a column "Day of visit"
+        headed = [column for column in headed if not column.is_dated or column.keywords <= words]
     if kind == "person":  # "whose birthday is in June?"
         headed = [column for column in headed if not column.order]
     if not headed and any(column.keywords & nouns for column in equal):
@@ -251,7 +255,8 @@ def _column_of_persons(
 def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:
     """Return the column of pairs that a question for people names: "Who was present on 12 March?" of "Present: Ines, Yusuf"."""
     asking = content_words(question) - (selected.used - table.headers)
-    named = [column for column in table.columns[1:] if column.keywords & asking and not _has_digits(column)]
+    shared = {column: len(column.keywords & asking) for column in table.columns[1:] if not _has_digits(column)}
+    named = [column for column, number in shared.items() if number and number == max(shared.values())]
     return named[0] if question.expected.kind == "person" and len(named) == 1 else None
 
 

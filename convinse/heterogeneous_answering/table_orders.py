@@ -9,9 +9,10 @@ from ..language.operations import AskedOrder
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
+from .bounds import bound_words
 from .candidates import Computed
 from .question import Question
-from .selections import Selected, content_words, extent_of, title_words, unexplained
+from .selections import Selected, content_words, extent_of, selected_rows, title_words, unexplained
 from .tables import Column, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
@@ -80,6 +81,7 @@ def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> fr
     """Return the words of a question that neither its order nor a table explains."""
     properties, table = question.language.properties, listing.table
     words = content_words(question) - properties.keyword_set(order.words) - order.by
+    words -= properties.keywords(" ".join(bound_words(question)))
     words &= properties.keywords(question.language.times.without_time(question.in_full))
     verbs = properties.keyword_set(question.language.operations.adding)
     return unexplained(question, table, words - verbs, table.selection(words).matched)
@@ -166,9 +168,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     )
     alone = years or (table.amounts if is_of_things and not amounts else [])
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
-    if measure is None or (language.operations.relating - language.operations.greater - language.operations.lesser) & {
-        *question.in_full.lower().split()
-    }:
+    relating = language.operations.relating - language.operations.greater - language.operations.lesser
+    bounds = {*fold(" ".join(bound_words(question))).split()}
+    if measure is None or (relating & {*question.in_full.lower().split()}) - bounds:
         return None
     page = language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
     selection = table.selection(words - measure.keywords - (page if page <= words else frozenset()))
@@ -176,6 +178,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     if time := language.times.time(question.in_full):
         within = table.within(time, words)
         rows = [row for row in rows if row in within] or rows
+    if is_document_item(table.rows[0]["page"]):  # "the cheapest flat with a lift"
+        admitted = selected_rows(question, table, words - measure.keywords)
+        rows = [row for row in rows if admitted is None or row in admitted.rows]
     if len(words - selection.matched - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
         return None
     score = len(selection.matched) + len(measure.keywords & nouns)

@@ -61,6 +61,7 @@ from .tables import Column, Table, cell_answers, head_keywords
 
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
+_BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
 _HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 _WEB = re.compile(r"https?://|www\.|mailto:")
@@ -117,7 +118,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     for number, column in enumerate(table.columns):
         cell = column.cells[row]
         if cell is None or not table.words.keywords(cell["text"]) & matched:
-            coverage = names.coverage(column.label, wide)
+            is_called = table.pairs and column.keywords & words  # "who got a mail from Ines?" of "To"
+            coverage = 1.0 if is_called else names.coverage(column.label, wide)
             fits.append(((max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage), number))
     best = max(fits, default=None)
     is_named = best is not None and best[0][-1] >= 0.5
@@ -145,6 +147,8 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if column is None or cell is None:
             continue
         answers = cell_answers(cell, question)
+        if table.pairs and (name := _BESIDE_NAME.sub("", cell["text"]).strip()) != cell["text"]:  # of an address
+            answers = [{"id": name, "label": name}]
         if question.expected.kind == "number":
             if not answers and cell["text"].isdecimal() and not column.is_dated:  # a count that looks like a year
                 answers = [number_entity(cell["text"])]

@@ -60,6 +60,7 @@ class OperationWords:
     refusing: WordSet
     sole: WordSet
     fields: Renamed
+    leading: Table
     mail_headers: WordSet
     naming: WordSet
     choosing: WordSet
@@ -84,6 +85,7 @@ class OperationWords:
     collections: WordSet
     verbs: re.Pattern[str]
     states: re.Pattern[str]
+    did: re.Pattern[str]
     every: re.Pattern[str]
     existing: re.Pattern[str]
     agents: WordSet
