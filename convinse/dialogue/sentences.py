@@ -10,7 +10,7 @@ from ..language.property_names import PropertyLabel, PropertyNames
 from ..language.sentence_templates import SentenceTemplates
 from ..language.text import counted, fold, listed
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, Evidence, passage_start
+from ..records.evidence import Entity, Evidence, is_of_mail, passage_start
 from ..records.literals import is_date, is_number
 
 _LONGEST_PASSAGE = 200  # characters
@@ -20,8 +20,6 @@ _BESIDE_NAME = re.compile(r"\s+\([^()]*\)$")  # "David Lee (screenwriter)"
 _BEFORE = re.compile(r"(the(?: [a-z]+)?) ", re.IGNORECASE)  # before a name: "the", "the film"
 _DAY = re.compile(r"\d{1,2} [A-Z][a-z]+ \d+")
 _MONTH_OR_YEAR = re.compile(r"(?:[A-Z][a-z]+ )?\d{3,4}")
-
-_MAILS = (".eml", ".mbox", ".msg")  # files of which a row is a mail
 
 
 def sentence_of(turn: Turn, language: Language, properties: PropertyNames) -> str | None:
@@ -93,14 +91,10 @@ def _counted(turn: Turn) -> str | None:
     is_of_files = evidence is not None and "citation" in evidence
     if extent["rows"] == 1 and not (is_of_files and labels):
         return None
-    noun = "mail" if is_of_files and evidence is not None and _is_mail(evidence) else "row"
+    noun = "mail" if is_of_files and evidence is not None and is_of_mail(evidence) else "row"
     rows, files = counted(extent["rows"], noun), counted(extent["files"], "file" if is_of_files else "page")
     unjudged = f"; {counted(extent['unjudged'], noun)} without “{extent['lacking']}”" if "unjudged" in extent else ""
     return f"{said} ({rows} of {files}{unjudged})"
-
-
-def _is_mail(evidence: Evidence) -> bool:
-    return evidence["citation"]["file"].lower().endswith(_MAILS)
 
 
 def _cited_items(turn: Turn) -> dict[str, str]:

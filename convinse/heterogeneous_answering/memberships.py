@@ -40,8 +40,6 @@ def shared_names(question: Question, tables: Sequence[Table]) -> list[Computed]:
         is_turned = _place(question, only_other) < _place(question, only_one)
         # "not in the choir, but in the orchestra"
         is_reversed = denial is not None and denial.end() <= _place(question, only_one | only_other)
-        if is_reversed and not operations.but.search(text):
-            continue
         first, second = (other, one) if is_turned != is_reversed else (one, other)
         names = _names(first, words)
         conditions = words - of_one - of_other

@@ -4,7 +4,7 @@
 |---|---|---|
 | `cell` | "How many pupils did Ashdown have in 2023?" | the cell of the row and the column that the question names |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
-| `choice` | "Is the axe in the north or the south?" | the one of these that its row has |
+| `cell` | "Is the axe in the north or the south?" | the one of these that its row has |
 | `comparison` | "Which is longer, the Orla or the Tern?" | the row with the higher amount |
 | `difference` | "How many more pupils has Ashdown than Birk?" | the difference of two amounts |
 | `sum` | "What do the lamps cost together?" | the sum of a column over the rows that the question selects |

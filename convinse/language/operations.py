@@ -61,7 +61,6 @@ class OperationWords:
     sole: WordSet
     fields: Renamed
     leading: Table
-    mail_headers: WordSet
     naming: WordSet
     choosing: WordSet
     continuing: WordSet
@@ -81,7 +80,6 @@ class OperationWords:
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]
-    but: re.Pattern[str]
     collections: WordSet
     verbs: re.Pattern[str]
     states: re.Pattern[str]
