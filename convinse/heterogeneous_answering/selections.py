@@ -489,13 +489,19 @@ def best_explained(
         (table, selected)
         for table, selected in selections
         if not is_unexplained(operation, question, table, words, selected.used)
-        # "finished late" is another state than "finished"
-        and not (
-            named_state(question, table)
-            and unexplained(question, table, words, selected.used) - denied_words(question, table)[0]
-        )
+        and not _is_of_other_state(question, table, words, selected)
     ]
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
+
+
+def _is_of_other_state(question: Question, table: Table, words: frozenset[str], selected: Selected) -> bool:
+    """Return True if a question says more of a state, or of what is at a time of the year, than a table: "finished late", "who was ill in May"."""
+    properties, operations, text = question.language.properties, question.language.operations, question.in_full
+    is_of_person = question.language.answer_types.expected_type(text).kind == "person"
+    if not named_state(question, table) and not (is_of_person and question.language.times.seasons(text)):
+        return False
+    known = properties.keyword_set([*operations.head(text).split()[:1], *operations.verbs.findall(text)])
+    return bool(unexplained(question, table, words, selected.used) - denied_words(question, table)[0] - known)
 
 
 def _topic_words(question: Question, table: Table) -> frozenset[str]:

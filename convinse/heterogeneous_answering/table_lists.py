@@ -188,8 +188,10 @@ def _people_in(cell: Cell) -> list[Entity]:
 
 def _listed_column(question: Question, table: Table, selected: Selected, nouns: AbstractSet[str]) -> Column | None:
     """Return the column of the things that a question asks for: that of "which NOUN", people for "who", or the names of the rows."""
-    if table.pairs:  # of documents
-        return _column_of_people(question, table, selected) or table.name_column
+    if table.pairs:  # of documents, which are nobody
+        people = _column_of_people(question, table, selected)
+        is_for_people = question.language.answer_types.expected_type(question.in_full).kind == "person"
+        return people or (None if is_for_people else table.name_column)
     keywords, types = question.language.properties.keywords, question.language.answer_types
     columns, equal = [], []
     themselves = None  # the column of "list the errors", of entries that all have the word

@@ -129,7 +129,13 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         is_end = question.language.times.boundary(question.in_full) is Boundary.END
         return table.clocks[-1 if is_end else 0]
     asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(question.in_full).kind)
-    if asks_when and len(table.dated) == 1 and is_document_item(table.rows[row]["page"]):
+    # the cell that a question does not name may be empty and say nothing
+    if (
+        asks_when
+        and len(table.dated) == 1
+        and not table.dated[0].is_empty(row)
+        and is_document_item(table.rows[row]["page"])
+    ):
         rest = unexplained(question, table, content_words(question), matched)
         if table.pairs or not (is_named or rest):  # "when did she write?" of a mail, "when is the fire drill?"
             return table.dated[0]
@@ -253,10 +259,10 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
 def _section(question: Question, _: Sequence[Table]) -> list[Computed]:
     """Return what a section says that a question names, by its number or its heading: "What does section 4 say about notice?"."""
     keywords, text = question.language.properties.keywords, question.in_full
-    asked = question.language.operations.sections.search(text)
-    if asked is None:
+    named = question.language.operations.sections.search(text)
+    if named is None:
         return []
-    words, about = keywords(text), keywords(asked["about"] or "")
+    words, about = keywords(text), keywords(named["about"] or "")
     found: list[tuple[int, int, str]] = []  # with the number of the words of its document, and its place
     for place, read in enumerate(question.evidences):
         citation = read.evidence.get("citation")
@@ -266,7 +272,7 @@ def _section(question: Question, _: Sequence[Table]) -> list[Computed]:
         title = read.entities[0]["label"]
         called = {word for word in keywords(heading) if not word.isdigit()}
         number = _HEADING_NUMBER.match(heading)
-        if asked["number"] != (number and number[1]) if asked["number"] else not called or not called <= words:
+        if named["number"] != (number and number[1]) if named["number"] else not called or not called <= words:
             continue
         passage = read.text[passage_start(read.evidence, title) :]
         sentences = [passage[start:end] for start, end in sentence_places(passage)]
