@@ -498,7 +498,10 @@ def _is_of_other_state(question: Question, table: Table, words: frozenset[str], 
     """Return True if a question says more of a state, or of what is at a time of the year, than a table: "finished late", "who was ill in May"."""
     properties, operations, text = question.language.properties, question.language.operations, question.in_full
     is_of_person = question.language.answer_types.expected_type(text).kind == "person"
-    if not named_state(question, table) and not (is_of_person and question.language.times.seasons(text)):
+    # "who is off on 3 March?" of what lasts from a day to another
+    lasts = len(table.dated) == 2 and _begins_and_ends(question, *table.dated)
+    is_of_time = is_of_person and not lasts and question.language.times.seasons(text) is not None
+    if not named_state(question, table) and not is_of_time:
         return False
     known = properties.keyword_set([*operations.head(text).split()[:1], *operations.verbs.findall(text)])
     return bool(unexplained(question, table, words, selected.used) - denied_words(question, table)[0] - known)
