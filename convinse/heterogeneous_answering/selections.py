@@ -297,9 +297,9 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
 
 def _said_of(state: str, question: Question) -> str:
     """Return a pattern for how a question says a state: "handed it back" for "handed back", "did he return it" for "returned"."""
-    keyword, operations = question.language.properties.keyword, question.language.operations
+    keyword, text = question.language.properties.keyword, question.in_full
     verb, *particles = state.split()
-    verbs = {verb, *operations.did.findall(question.in_full)}
+    verbs = {verb, *(re.findall(r"\w+", text) if question.language.times.asks_about_past(text) else ())}
     forms = [re.escape(word) for word in sorted(verbs) if keyword(fold(word)) == keyword(fold(verb))]
     return rf"(?:{'|'.join(forms)})" + "".join(rf"(?: \w+){{0,2}} {re.escape(word)}" for word in particles)
 

@@ -33,7 +33,6 @@ from ..language.text import fold
 from ..records.conversation import Extent
 from ..records.evidence import Entity, passage_start
 from ..records.literals import is_date, is_document_item, is_number, number_entity
-from ..records.periods import Boundary
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import day_in, value_at
@@ -84,10 +83,6 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None
     words = content_words(question)
-    if table.clocks and (for_clock := operations.clocks.search(question.in_full)):
-        words -= keywords(for_clock[0]) | question.language.properties.keyword_set(
-            question.language.times.starting | question.language.times.ending
-        )
     selection = table.selection(words)
     namesake = table.own_row(selection)
     rows = selection.rows if namesake is None else [namesake]
@@ -123,11 +118,6 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
             fits.append(((max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage), number))
     best = max(fits, default=None)
     is_named = best is not None and best[0][-1] >= 0.5
-    named = table.columns[best[1]] if best is not None and is_named else None
-    is_for_clock = question.language.operations.clocks.search(question.in_full)
-    if table.clocks and is_for_clock and named not in table.clocks:  # "what time does it begin?"
-        is_end = question.language.times.boundary(question.in_full) is Boundary.END
-        return table.clocks[-1 if is_end else 0]
     asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(question.in_full).kind)
     # the cell that a question does not name may be empty and say nothing
     if (

@@ -54,7 +54,6 @@ class OperationWords:
     offering: WordSet
     several: re.Pattern[str]
     whats: re.Pattern[str]
-    clocks: re.Pattern[str]
     listing: re.Pattern[str]
     affirming: WordSet
     refusing: WordSet
@@ -83,7 +82,6 @@ class OperationWords:
     collections: WordSet
     verbs: re.Pattern[str]
     states: re.Pattern[str]
-    did: re.Pattern[str]
     every: re.Pattern[str]
     existing: re.Pattern[str]
     agents: WordSet
