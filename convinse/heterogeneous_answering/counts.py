@@ -113,7 +113,7 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
 
 
 def _is_partial(question: Question, table: Table) -> bool:
-    """Return True if a table of an article says that it has only some of the things, such as "Selected albums"."""
+    """Return True if a table of an article says that it has only some of the things, such as "Selection albums"."""
     operations, caption = question.language.operations, table.rows[0]["caption"]
     is_partial = operations.partial.search(caption) or operations.partial_times.search(caption)
     return is_partial is not None and not _is_of_document(question, table)
@@ -136,7 +136,7 @@ def _values(question: Question, things: frozenset[str], nouns: frozenset[str]) -
             if holding:
                 chosen = [value for value in chosen if value in holding]
         used = names.union(*(question.evidences[place].keywords | asking for place, asking in chosen))
-        rest = words - used - question.language.yes_no.light_keywords
+        rest = words - used - question.language.properties.light_keywords
         if len(chosen) > 1 and not rest:
             places = tuple(dict.fromkeys(place for place, _ in chosen))
             rivals = frozenset(place for place, _ in values)

@@ -12,8 +12,8 @@ from ..records.evidence import Entity
 from ..records.literals import number_entity
 from .candidates import Computed
 from .question import Question
-from .selections import Selected, content_words, extent_of, title_words
-from .tables import Column, Table, evidence_of_row
+from .selections import content_words, extent_of, title_words
+from .tables import Column, Selection, Table, evidence_of_row
 
 _Names = dict[str, int]  # the rows of a table by their names
 
@@ -25,7 +25,7 @@ def shared_names(question: Question, tables: Sequence[Table]) -> list[Computed]:
     may have names in common.
     """
     operations, text = question.language.operations, question.in_full
-    denial = question.language.yes_no.denial.search(text) or operations.missing.search(text)
+    denial = question.language.words.denial.search(text) or operations.missing.search(text)
     if not any(read.is_of_document for read in question.evidences) or not (denial or operations.shared.search(text)):
         return []
     words = content_words(question) - question.language.properties.keywords(" ".join(operations.collections))
@@ -45,7 +45,7 @@ def shared_names(question: Question, tables: Sequence[Table]) -> list[Computed]:
         conditions = words - of_one - of_other
         selection = first.selection(conditions)
         is_shared = not _names_like(second, names, words).keys().isdisjoint(map(fold, names))
-        if is_shared and selection.matched == conditions:
+        if is_shared and selection.used == conditions:
             found.append((first, second, {name: row for name, row in names.items() if row in selection.rows}))
     if len(found) != 1:
         return []
@@ -60,7 +60,7 @@ def is_member(
 
     A name that no table has is not known.
     """
-    if question.language.yes_no.denial.search(question.in_full):
+    if question.language.words.denial.search(question.in_full):
         return None
     keywords = question.language.properties.keywords
     words = words - keywords(" ".join(question.language.operations.collections))
@@ -91,7 +91,7 @@ def _result(
     if not rows:
         return []
     places = first.evidence_places([*rows]) + second.evidence_places([row for row in rows.values() if row is not None])
-    extent = extent_of(first, Selected([*rows], frozenset()))
+    extent = extent_of(first, Selection([*rows], frozenset()))
     if question.language.operations.counting.search(question.in_full):
         return [Computed(number_entity(str(len(rows))), "count", places, extent=extent)]
     members = tuple(

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from ..language.text import fold
 from ..language.time_words import PartOfTime
@@ -26,23 +25,7 @@ _DAYS_OF_YEAR = 366
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 
 
-class Selected(NamedTuple):
-    """The rows that a question selects.
-
-    Attributes:
-        rows: their places.
-        used: the words of the question that select them.
-        unjudged: the number of rows without the value that decides.
-        lacking: the header of the column of that value.
-    """
-
-    rows: list[int]
-    used: frozenset[str]
-    unjudged: int = 0
-    lacking: str = ""
-
-
-def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selected | None:
+def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selection | None:
     """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
     keywords, times = question.language.properties.keywords, question.language.times
     if table.clocks and (hours := times.clock(question.in_full)):
@@ -55,7 +38,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if (
         not either
         and question.language.operations.offers(question.in_full)
-        and question.language.yes_no.denial.search(question.in_full)
+        and question.language.words.denial.search(question.in_full)
     ):
         return None  # "not paid or overdue"
     bounds = list(bounds_of(question))
@@ -81,16 +64,16 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     in_cells = table.selection(seasons)
     # no row is of January and of April
     is_joint = question.language.operations.jointly.search(question.in_full)
-    if in_cells.is_whole and in_cells.matched == seasons and not is_joint:
+    if in_cells.is_whole and in_cells.used == seasons and not is_joint:
         seasons = frozenset()
     selection = table.selection(words - denied - seasons)
     if not selection.is_whole:
         return None
-    selected = Selected(in_named_column(question, table, selection, words), selection.matched)
+    selected = selection._replace(rows=in_named_column(question, table, selection, words))
     if either:
         those = set().union(*either.values())
         rows = [row for row in selected.rows if (row in those) != is_either_denied]
-        selected = Selected(rows, selected.used.union(*either, denying))
+        selected = selected._replace(rows=rows, used=selected.used.union(*either, denying))
     if spelt:
         selected = _spelt(question, table, selected, spelt)
     for bound in bounds:
@@ -104,7 +87,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if time is not None and (table.dated or not bounds):
         selected = _within_time(question, table, selected, time, words)
     elif not bounds:
-        within = _in_season(question, table, selected, words - selection.matched)
+        within = _in_season(question, table, selected, words - selection.used)
         if within is None:
             return None
         selected = within
@@ -118,7 +101,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         rows = [row for row in selected.rows if column.is_empty(row) is is_denied]
         selected = selected._replace(rows=rows, used=selected.used | state_words, unjudged=0, lacking=column.header)
         if is_denied:
-            denied &= table.selection(denied).matched  # "not done yet"
+            denied &= table.selection(denied).used  # "not done yet"
     elif empty := [column for column in table.amounts if _has_none(column, denied)]:
         stated = empty  # "not available" of "Available: 0"
         rows = [row for row in selected.rows if empty[0].amount(row) == 0]
@@ -129,7 +112,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         selected = selected._replace(rows=rows, used=selected.used | gaps[0].keywords)
     if stated:
         selected = selected._replace(used=selected.used | denying)
-        denied &= table.selection(denied - stated[0].keywords).matched
+        denied &= table.selection(denied - stated[0].keywords).used
         if stated[0].is_dated:  # "no check date" of "Next check"
             denied -= question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     return _without(table, selected, denied & words) if denied & words else selected
@@ -170,7 +153,7 @@ def _sides(question: Question) -> tuple[str, str, str] | None:
     while start and fold(words[start - 1]) in common:
         start -= 1
     first, second = words[start:place], words[place + 1 :]
-    denial = question.language.yes_no.denial.search
+    denial = question.language.words.denial.search
     if not first or not second or (denial(" ".join(first)) and fold(second[0]) not in common):
         return None  # "not paid or overdue" may be neither of both
     return " ".join(words[:start]), " ".join(first), " ".join(second)
@@ -178,7 +161,7 @@ def _sides(question: Question) -> tuple[str, str, str] | None:
 
 def _selected_by_either(
     question: Question, table: Table, words: frozenset[str], before: str, first: str, second: str
-) -> Selected | None:
+) -> Selection | None:
     """Return the rows that one of two conditions selects; None if one of them selects nothing."""
     keywords = question.language.properties.keywords
     selections = []
@@ -190,7 +173,8 @@ def _selected_by_either(
         selections.append(selected)
     one, other = selections
     unjudged = max(one.unjudged, other.unjudged)
-    return Selected(sorted({*one.rows, *other.rows}), one.used | other.used, unjudged, one.lacking or other.lacking)
+    rows, lacking = sorted({*one.rows, *other.rows}), one.lacking or other.lacking
+    return Selection(rows, one.used | other.used, unjudged=unjudged, lacking=lacking)
 
 
 def _names_column(question: Question, table: Table, words: AbstractSet[str]) -> bool:
@@ -204,7 +188,7 @@ def in_named_column(question: Question, table: Table, selection: Selection, word
 
     The mails that Ines sent; the days on which Ines has the "Evening shift"; the fields with barley in "Crop 2025".
     """
-    led = {column: _led_words(question, column) & selection.matched for column in table.columns}
+    led = {column: _led_words(question, column) & selection.used for column in table.columns}
     if any(led.values()):  # "from Ulm to Bonn" of columns "From" and "To"
         return [row for row in selection.rows if all(those <= table.words.keywords(cell["text"] if cell else "")
                 for column, those in led.items() if those for cell in (column.cells[row],))]  # fmt: skip
@@ -213,10 +197,10 @@ def in_named_column(question: Question, table: Table, selection: Selection, word
     named = [column for column in named if len(column.keywords & words) == best]
     if len(named) > 1 and table.pairs:  # "mails" names both who sent and who got them
         return [row for row in selection.rows if any(column.cells[row] for column in named)] or selection.rows
-    if len(named) != 1 or not selection.matched:  # "not paid" is in no cell
+    if len(named) != 1 or not selection.used:  # "not paid" is in no cell
         return selection.rows
     having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
-    rows = [row for row, text in having.items() if selection.matched <= table.words.keywords(text)]
+    rows = [row for row, text in having.items() if selection.used <= table.words.keywords(text)]
     return rows or selection.rows
 
 
@@ -238,7 +222,7 @@ def _is_named(column: Column, words: AbstractSet[str], table: Table) -> bool:
     )
 
 
-def _spelt(question: Question, table: Table, selected: Selected, spelt: re.Match[str]) -> Selected:
+def _spelt(question: Question, table: Table, selected: Selection, spelt: re.Match[str]) -> Selection:
     """Keep the rows whose name begins or ends with letters, or has them: "which begin with Z"."""
     properties = question.language.properties
     head = properties.keywords(question.language.operations.head(question.in_full))
@@ -257,7 +241,7 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
     They stand behind "not", up to a comma: "not paid, of Acker"; within "unpaid"; beside "is missing" those of headers.
     """
     properties, operations = question.language.properties, question.language.operations
-    denial = question.language.yes_no.denial.search(question.in_full)
+    denial = question.language.words.denial.search(question.in_full)
     behind = question.in_full[denial.end() :].partition(",")[0] if denial else ""
     denied = properties.keywords(behind)
     denying = frozenset[str]()
@@ -266,7 +250,7 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
         if (
             word.startswith(operations.reversing)
             and verb in table.headers
-            and not table.selection({properties.keyword(word)}).matched
+            and not table.selection({properties.keyword(word)}).used
         ):
             denied, denying = denied | {verb}, denying | {properties.keyword(word)}
     if missing := operations.missing.search(question.in_full):
@@ -278,7 +262,7 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
 def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str], bool] | None:
     """Return the column of the state that a question names, the words for it, and whether it is denied: "not done" of "Done by"."""
     operations, text = question.language.operations, question.in_full
-    denial = question.language.yes_no.denial.search(text)
+    denial = question.language.words.denial.search(text)
     for column in table.columns:
         header = operations.states.fullmatch(column.header.strip()) if column.has_gaps else None
         state = header and (
@@ -321,32 +305,32 @@ def _words_of_time(question: Question) -> frozenset[str]:
     return keywords(text) - keywords(question.language.times.without_time(text))
 
 
-def _within_bound(question: Question, selected: Selected, bound: Bound, measure: Column) -> Selected:
+def _within_bound(question: Question, selected: Selection, bound: Bound, measure: Column) -> Selection:
     unjudged = selected.unjudged + sum(measure.amount(row) is None for row in selected.rows)
     rows = [row for row in selected.rows if bound.admits(row, measure)]
     used = selected.used | question.language.properties.keywords(bound.words) | measure.keywords
-    return Selected(rows, used, unjudged, measure.header)
+    return Selection(rows, used, unjudged=unjudged, lacking=measure.header)
 
 
-def _within_limit(selected: Selected, limit: Limit) -> Selected:
+def _within_limit(selected: Selection, limit: Limit) -> Selection:
     judged = {row: limit.admits(row) for row in selected.rows}
     unjudged = selected.unjudged + list(judged.values()).count(None)
     rows = [row for row, is_within in judged.items() if is_within]
-    return Selected(rows, selected.used | limit.words, unjudged, limit.measure.header)
+    return Selection(rows, selected.used | limit.words, unjudged=unjudged, lacking=limit.measure.header)
 
 
 def _within_time(
-    question: Question, table: Table, selected: Selected, time: AskedTime, words: AbstractSet[str]
-) -> Selected:
+    question: Question, table: Table, selected: Selection, time: AskedTime, words: AbstractSet[str]
+) -> Selection:
     dated = table.dated_by(words)
     unjudged = selected.unjudged + sum(_is_undated(row, dated) for row in selected.rows)
     within = {*table.within(time, words)}
     used = selected.used.union(_words_of_time(question), *(column.keywords for column in dated))
     rows = [row for row in selected.rows if row in within]
-    return Selected(rows, used, unjudged, dated[0].header if dated else "")
+    return Selection(rows, used, unjudged=unjudged, lacking=dated[0].header if dated else "")
 
 
-def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected | None:
+def _in_season(question: Question, table: Table, selected: Selection, words: AbstractSet[str]) -> Selection | None:
     """Keep the rows with a day that a question names without a year, by month, day or weekday, if no row has the word for it.
 
     Of rows with a first and a last day those between them, too. None for "before 3 March" of several years.
@@ -368,7 +352,7 @@ def _in_season(question: Question, table: Table, selected: Selected, words: Abst
     rows = [row for row, those in days.items() if any(season.admits(*day) for day in those)]
     explained = names or dated[0].keywords
     used = selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words))
-    return Selected(rows, used, unjudged, dated[0].header)
+    return Selection(rows, used, unjudged=unjudged, lacking=dated[0].header)
 
 
 def _begins_and_ends(question: Question, first: Column, last: Column) -> bool:
@@ -388,7 +372,7 @@ def _days_between(days: Sequence[tuple[int, int, int]]) -> Sequence[tuple[int, i
     return [(day.year, day.month, day.day) for day in between]
 
 
-def _at_hours(question: Question, table: Table, selected: Selected, hours: PartOfTime) -> Selected:
+def _at_hours(question: Question, table: Table, selected: Selection, hours: PartOfTime) -> Selection:
     """Keep the rows with a time of the day that a question asks for; of a column for the beginning and one for the end, those between."""
     words = question.language.properties.keywords(question.in_full)
     columns = [column for column in table.clocks if column.keywords & words] or table.clocks[:2]
@@ -404,7 +388,7 @@ def _at_hours(question: Question, table: Table, selected: Selected, hours: PartO
     used = selected.used.union(
         question.language.properties.keywords(hours.words), *(column.keywords & words for column in columns)
     )
-    return Selected(rows, used | columns[0].keywords, unjudged, columns[0].header)
+    return Selection(rows, used | columns[0].keywords, unjudged=unjudged, lacking=columns[0].header)
 
 
 def _words_of_seasons(question: Question, table: Table) -> frozenset[str]:
@@ -418,24 +402,24 @@ def _is_undated(row: int, dated: Sequence[Column]) -> bool:
     return all(column.amount(row) is None for column in dated)
 
 
-def _said(question: Question, selected: Selected, column: Column, is_denied: bool) -> Selected:
+def _said(question: Question, selected: Selection, column: Column, is_denied: bool) -> Selection:
     """Keep the rows with yes in a column, or with no."""
     meanings = {
         row: _is_yes(cell["text"], question) for row in selected.rows if (cell := column.cells[row]) is not None
     }
     unjudged = selected.unjudged + sum(meanings.get(row) is None for row in selected.rows)
     rows = [row for row in selected.rows if meanings.get(row) is (not is_denied)]
-    return Selected(rows, selected.used | column.keywords, unjudged, column.header)
+    return Selection(rows, selected.used | column.keywords, unjudged=unjudged, lacking=column.header)
 
 
-def _without(table: Table, selected: Selected, words: frozenset[str]) -> Selected | None:
+def _without(table: Table, selected: Selection, words: frozenset[str]) -> Selection | None:
     """Keep the rows that do not have some words; None if no row has them."""
     denied = table.selection(words)
-    if not denied.matched or not denied.is_whole:
+    if not denied.used or not denied.is_whole:
         return None
     left_out = {*denied.rows}
     rows = [row for row in selected.rows if row not in left_out]
-    return selected._replace(rows=rows, used=selected.used | denied.matched)
+    return selected._replace(rows=rows, used=selected.used | denied.used)
 
 
 def _says_yes_or_no(column: Column, question: Question) -> bool:
@@ -471,7 +455,7 @@ def is_unexplained(
 
 def best_explained(
     operation: str, question: Question, tables: Sequence[Table], words: frozenset[str]
-) -> list[tuple[Table, Selected]]:
+) -> list[tuple[Table, Selection]]:
     """Return the tables of which a question selects rows, and these, without those that leave too much of it unexplained.
 
     The table that explains most comes first.
@@ -494,7 +478,7 @@ def best_explained(
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
 
 
-def _is_of_other_state(question: Question, table: Table, words: frozenset[str], selected: Selected) -> bool:
+def _is_of_other_state(question: Question, table: Table, words: frozenset[str], selected: Selection) -> bool:
     """Return True if a question says more of a state, or of what is at a time of the year, than a table: "finished late", "who was ill in May"."""
     properties, operations, text = question.language.properties, question.language.operations, question.in_full
     is_of_person = question.language.answer_types.expected_type(text).kind == "person"
@@ -514,7 +498,7 @@ def _topic_words(question: Question, table: Table) -> frozenset[str]:
     return question.language.properties.keywords(question.items.label(page) or "") if is_topic else frozenset()
 
 
-def extent_of(table: Table, selected: Selected) -> Extent:
+def extent_of(table: Table, selected: Selection) -> Extent:
     """Return how many rows of how many files were selected, and how many could not be judged."""
     extent = Extent(rows=len(selected.rows), files=len({table.rows[row]["page"] for row in selected.rows}))
     if selected.unjudged:
@@ -525,7 +509,7 @@ def extent_of(table: Table, selected: Selected) -> Extent:
 def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
     """Return True if a question asks for rows by other rows, not by a bound, a column or a time."""
     operations, words = question.language.operations, frozenset(fold(question.in_full).split())
-    if denial := question.language.yes_no.denial.search(question.in_full):
+    if denial := question.language.words.denial.search(question.in_full):
         words -= {*fold(denial[0]).split()}
     if bound_words(question) or any(limiting_column(question, table) for table in tables):
         return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)

@@ -12,8 +12,8 @@ from ..records.literals import is_document_item, is_item
 from .bounds import bound_words
 from .candidates import Computed
 from .question import Question
-from .selections import Selected, content_words, extent_of, selected_rows, title_words, unexplained
-from .tables import Column, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
+from .selections import content_words, extent_of, selected_rows, title_words, unexplained
+from .tables import Column, Selection, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
 _SECOND = 2
@@ -84,7 +84,7 @@ def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> fr
     words -= properties.keywords(" ".join(bound_words(question)))
     words &= properties.keywords(question.language.times.without_time(question.in_full))
     verbs = properties.keyword_set(question.language.operations.adding)
-    return unexplained(question, table, words - verbs, table.selection(words).matched)
+    return unexplained(question, table, words - verbs, table.selection(words).used)
 
 
 def _of_all_rows(listing: _Listing, rows: Sequence[int], question: Question) -> Computed | None:
@@ -95,7 +95,7 @@ def _of_all_rows(listing: _Listing, rows: Sequence[int], question: Question) -> 
         return None
     measure = listing.measures[0]
     unjudged = sum(measure.amount(row) is None for row in listing.rows)
-    extent = extent_of(table, Selected([*listing.rows], frozenset(), unjudged, measure.header))
+    extent = extent_of(table, Selection([*listing.rows], frozenset(), unjudged=unjudged, lacking=measure.header))
     members = tuple((entity, evidence_of_row(table, row, question)) for row, entity in found.items())
     entity, *others = found.values()
     places = table.evidence_places([*found])
@@ -181,9 +181,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     if is_document_item(table.rows[0]["page"]):  # "the cheapest flat with a lift"
         admitted = selected_rows(question, table, words - measure.keywords)
         rows = [row for row in rows if admitted is None or row in admitted.rows]
-    if len(words - selection.matched - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
+    if len(words - selection.used - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
         return None
-    score = len(selection.matched) + len(measure.keywords & nouns)
+    score = len(selection.used) + len(measure.keywords & nouns)
     answer = _answer_column(table, measure, order, question)
     return None if answer is None else _Listing(score, table, rows, [measure], answer, True, frozenset())
 
@@ -306,7 +306,7 @@ def _title(table: Table, question: Question) -> tuple[frozenset[str], frozenset[
     language = question.language
     title = (table.rows[0]["caption"] or table.rows[0]["section"]).partition("(")[0].split()
     end = next((place for place, word in enumerate(title) if fold(word) in language.words.common), len(title))
-    names = (word for word in title[: max(0, end - 1)] if not language.common.has(fold(word)))
+    names = (word for word in title[: max(0, end - 1)] if not language.words.is_written_small(fold(word)))
     keywords = language.properties.keyword_set
     return keywords(title[max(0, end - 1) : end]), keywords([*names, *title[end:]])
 

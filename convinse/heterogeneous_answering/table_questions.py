@@ -45,7 +45,6 @@ from .intervals import by_intervals
 from .memberships import shared_names
 from .question import Question
 from .selections import (
-    Selected,
     alternatives,
     content_words,
     extent_of,
@@ -56,7 +55,7 @@ from .selections import (
 )
 from .table_lists import listed_rows
 from .table_orders import ordered_things
-from .tables import Column, Table, cell_answers, head_keywords
+from .tables import Column, Selection, Table, cell_answers, head_keywords
 
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
@@ -88,16 +87,16 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     rows = selection.rows if namesake is None else [namesake]
     if len(rows) > 1 and table.pairs:  # "when did Ines write?", not to whom
         rows = in_named_column(question, table, selection, words)
-    if len(rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
+    if len(rows) != 1 or not selection.used or not selection.is_whole or len(table.rows) < 2:
         return None
-    if is_unexplained("cell", question, table, words, selection.matched):
+    if is_unexplained("cell", question, table, words, selection.used):
         return None
     row = rows[0]
-    column = _requested_column(question, table, row, selection.matched)
+    column = _requested_column(question, table, row, selection.used)
     if column is None:
         return None
     cell = column.cells[row]
-    return None if cell is not None and keywords(cell["text"]) & selection.matched else (row, column)
+    return None if cell is not None and keywords(cell["text"]) & selection.used else (row, column)
 
 
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
@@ -161,8 +160,8 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if answers:
             # a document among all that have such pairs, if the question says nothing else
             words = content_words(question)
-            is_sure = not unexplained(question, table, words, table.selection(words).matched)
-            extent = extent_of(table, Selected([row], frozenset())) if is_sure else None
+            is_sure = not unexplained(question, table, words, table.selection(words).used)
+            extent = extent_of(table, Selection([row], frozenset())) if is_sure else None
             places = _places(question, table, row, column)
             return [Computed(answer, "cell", places, extent=extent) for answer in answers]
     return []
@@ -184,8 +183,8 @@ def _choice(question: Question, tables: Sequence[Table]) -> list[Computed]:
         selection = table.selection(words.difference(*offered))
         namesake = table.own_row(selection)
         rows = selection.rows if namesake is None else [namesake]
-        held = [name for name in offered if rows[0] in offered[name]] if len(rows) == 1 and selection.matched else []
-        if len(held) != 1 or is_unexplained("cell", question, table, words, selection.matched.union(*offered)):
+        held = [name for name in offered if rows[0] in offered[name]] if len(rows) == 1 and selection.used else []
+        if len(held) != 1 or is_unexplained("cell", question, table, words, selection.used.union(*offered)):
             continue
         texts = (cell["text"] for column in table.columns if (cell := column.cells[rows[0]]) is not None)
         label = next((text for text in texts if table.words.keywords(text) == held[0]), None)
