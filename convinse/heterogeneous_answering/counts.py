@@ -113,7 +113,7 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
 
 
 def _is_partial(question: Question, table: Table) -> bool:
-    """Return True if a table of an article says that it has only some of the things, such as "Selection albums"."""
+    """Return True if a table of an article says that it has only some of the things, such as "Selected albums"."""
     operations, caption = question.language.operations, table.rows[0]["caption"]
     is_partial = operations.partial.search(caption) or operations.partial_times.search(caption)
     return is_partial is not None and not _is_of_document(question, table)
