@@ -487,8 +487,8 @@ def _is_of_other_state(question: Question, table: Table, words: frozenset[str], 
     is_of_time = is_of_person and not lasts and question.language.times.seasons(text) is not None
     if not named_state(question, table) and not is_of_time:
         return False
-    known = properties.keyword_set([*operations.head(text).split()[:1], *operations.verbs.findall(text)])
-    return bool(unexplained(question, table, words, selected.used) - denied_words(question, table)[0] - known)
+    nouns_and_verbs = properties.keyword_set([*operations.head(text).split()[:1], *operations.verbs.findall(text)])
+    return bool(unexplained(question, table, words, selected.used) - denied_words(question, table)[0] - nouns_and_verbs)
 
 
 def _topic_words(question: Question, table: Table) -> frozenset[str]:
