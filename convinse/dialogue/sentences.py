@@ -10,7 +10,7 @@ from ..language.property_names import PropertyLabel, PropertyNames
 from ..language.sentence_templates import SentenceTemplates
 from ..language.text import counted, fold, listed
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, Evidence, passage_start
+from ..records.evidence import Entity, Evidence, is_of_mail, passage_start
 from ..records.literals import is_date, is_number
 
 _LONGEST_PASSAGE = 200  # characters
@@ -89,10 +89,11 @@ def _counted(turn: Turn) -> str | None:
     said = listed(names) if names else turn["pred_answers"][0]["answer"]["label"]
     evidence = _best_evidence(turn)
     is_of_files = evidence is not None and "citation" in evidence
-    if not is_of_files and extent["rows"] == 1:
+    if extent["rows"] == 1 and not (is_of_files and labels):
         return None
-    rows, files = counted(extent["rows"], "row"), counted(extent["files"], "file" if is_of_files else "page")
-    unjudged = f"; {counted(extent['unjudged'], 'row')} without “{extent['lacking']}”" if "unjudged" in extent else ""
+    noun = "mail" if is_of_files and evidence is not None and is_of_mail(evidence) else "row"
+    rows, files = counted(extent["rows"], noun), counted(extent["files"], "file" if is_of_files else "page")
+    unjudged = f"; {counted(extent['unjudged'], noun)} without “{extent['lacking']}”" if "unjudged" in extent else ""
     return f"{said} ({rows} of {files}{unjudged})"
 
 

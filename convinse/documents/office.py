@@ -64,13 +64,16 @@ def _plain_kind(match: re.Match[bytes]) -> bytes:
     return b"application/vnd.openxmlformats-officedocument." + kind + b".main+xml"
 
 
+_NO_TITLES = ("Word Document", "PowerPoint Presentation")  # that programs give to what has none
+
+
 def read_word(data: bytes) -> ReadDocument:
     """Return the content of a DOCX as it reads with all changes accepted."""
     from docx import Document
 
     document = Document(io.BytesIO(plain_package(data)))
     blocks = with_fields(_WordFile(document).blocks(document.element.body))
-    return ReadDocument(document.core_properties.title or "", list(blocks))
+    return ReadDocument(_title(document.core_properties.title), list(blocks))
 
 
 class _WordFile:
@@ -315,6 +318,10 @@ def _attached(sign: str, text: str) -> str:
 # -- slides ------------------------------------------------------------------------------------------------------------
 
 
+def _title(text: str | None) -> str:
+    return "" if text in _NO_TITLES else text or ""
+
+
 def read_slides(data: bytes) -> ReadDocument:
     """Return the text, tables, charts and notes of slides."""
     from pptx import Presentation
@@ -339,7 +346,7 @@ def read_slides(data: bytes) -> ReadDocument:
             blocks += [TextBlock(notes, page=number, kind="note")] if notes else []
         blocks += [TextBlock(comment, page=number, kind="note") for comment in _comments(slide)]
     left_out = [f"{hidden} hidden slides"] if hidden else []
-    return ReadDocument(presentation.core_properties.title or "", blocks, left_out)
+    return ReadDocument(_title(presentation.core_properties.title), blocks, left_out)
 
 
 def _comments(slide: Any) -> Iterator[str]:

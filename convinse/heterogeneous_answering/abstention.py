@@ -31,11 +31,14 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     if ranked and ranked[0].is_listed:  # one of its members is asked for as much as another
         likely = sum(answer.score for answer in ranked if answer.is_listed)
     others = [answer for answer in ranked[1:] if not (answer.is_listed and ranked[0].is_listed)]
-    # only documents may be about something else; among facts other checks tell
+    # only documents may be about something else; among facts other checks tell, and a computation has its own
+    is_computed = bool(ranked) and not {"reader", "evidences"}.issuperset(ranked[0].reasons)
     keywords = question.language.properties.keywords
     words = keywords(question.in_full)
-    is_unrelated = bool(words and question.evidences) and all(
-        evidence.is_of_document and words.isdisjoint(evidence.keywords) for evidence in question.evidences
+    is_unrelated = (
+        bool(words and question.evidences)
+        and not is_computed
+        and all(evidence.is_of_document and words.isdisjoint(evidence.keywords) for evidence in question.evidences)
     )
     if likely >= least and not unknown and not is_unrelated:
         return None

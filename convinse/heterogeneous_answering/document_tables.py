@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..language.text import fold
-from ..records.evidence import Cell, Entity, Evidence, Row, passage_start, shown_citation
+from ..records.evidence import Cell, Entity, Evidence, Row, is_of_mail, passage_start, shown_citation
 from ..records.literals import is_date, is_number
 from ..records.written_values import day_in, find_literals
 from ..wikipedia.page import sentence_places
@@ -164,7 +164,20 @@ def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
             cells.append(Cell(text=date, entities=[], start=0, header=day_header, column=len(columns) + 1))
         rows.append(Row(caption="", section="", cells=cells, page=page, table=-1, number=number))
     pairs = [[value.evidence for value in values.values()] for values in groups.values()]
-    return table_of(question, rows, {}, pairs).among(question.evidences)
+    mails = [row["page"] for row, (first, *_) in zip(rows, pairs, strict=True) if is_of_mail(first)]
+    return table_of(question, rows, {}, pairs, _written_words(question, mails)).among(question.evidences)
+
+
+def _written_words(question: Question, mails: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return for each page of a mail the words of the question that its text has: "who wrote about the window?"."""
+    words = question.language.properties.keywords(question.in_full)
+    written: dict[str, frozenset[str]] = defaultdict(frozenset)
+    found = question.pages.search(search_words(question.in_full), _MOST_FOUND) if mails else ()
+    for page, evidence in _passages(question, found):
+        if page in mails and not evidence["citation"]["headings"]:
+            text = evidence["evidence_text"][passage_start(evidence, question.items.label(page) or "") :]
+            written[page] |= question.language.properties.keywords(text) & words
+    return written
 
 
 def _condition(question: Question) -> frozenset[str]:

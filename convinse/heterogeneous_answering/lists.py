@@ -40,7 +40,8 @@ def with_list(
         ranked = [answer for answer in ranked if answer.entity["id"] not in said and not _is_excepted(question, answer)]
     if computed := _computed_list(candidates, ranked):
         return computed
-    if not ranked or not words.several.search(question.in_full):
+    # "which programme takes the longest?" has one answer
+    if not ranked or not words.several.search(question.in_full) or "order" in ranked[0].reasons:
         return list(ranked)
     if enumerated := _enumerated(question, ranked[0]):
         rest = [

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections import defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import date, timedelta
 
 from ..language.text import fold
+from ..language.time_words import PartOfTime
 from ..records.conversation import Extent
-from ..records.periods import AskedTime
+from ..records.literals import is_calendar_day
+from ..records.periods import AskedTime, Boundary
 from ..records.written_values import UNKNOWN
 from .bounds import Bound, Limit, bound_words, bounds_of, limiting_column, measure_of
 from .question import Question
@@ -18,14 +21,28 @@ from .tables import Column, Selection, Table
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
+_DAYS_OF_YEAR = 366
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 
 
 def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selection | None:
     """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
-    bounds, keywords, times = list(bounds_of(question)), question.language.properties.keywords, question.language.times
-    words = words.difference(*(keywords(bound.words) for bound in bounds))
+    keywords, times = question.language.properties.keywords, question.language.times
+    if table.clocks and (hours := times.clock(question.in_full)):
+        hourless = replace(question, in_full=question.in_full.replace(hours.words, " "))
+        at_any_hour = selected_rows(hourless, table, words & keywords(hourless.in_full))
+        return at_any_hour and _at_hours(question, table, at_any_hour, hours)
     either = alternatives(question, table)
+    if not either and (sides := _sides(question)):
+        return _selected_by_either(question, table, words, *sides)
+    if (
+        not either
+        and question.language.operations.offers(question.in_full)
+        and question.language.words.denial.search(question.in_full)
+    ):
+        return None  # "not paid or overdue"
+    bounds = list(bounds_of(question))
+    words = words.difference(*(keywords(bound.words) for bound in bounds))
     words = words.difference(*either)
     spelt = question.language.operations.spelling.search(question.in_full)
     words -= keywords(spelt[0]) if spelt else frozenset()
@@ -44,13 +61,15 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if time is not None and table.dated:  # "after 1 March" is no word of a row
         words &= keywords(times.without_time(rest))
     seasons = _words_of_seasons(question, table)
+    in_cells = table.selection(seasons)
     # no row is of January and of April
-    if table.selection(seasons).is_whole and not question.language.operations.jointly.search(question.in_full):
+    is_joint = question.language.operations.jointly.search(question.in_full)
+    if in_cells.is_whole and in_cells.used == seasons and not is_joint:
         seasons = frozenset()
     selection = table.selection(words - denied - seasons)
     if not selection.is_whole:
         return None
-    selected = selection._replace(rows=_in_named_column(table, selection, words))
+    selected = selection._replace(rows=in_named_column(question, table, selection, words))
     if either:
         those = set().union(*either.values())
         rows = [row for row in selected.rows if (row in those) != is_either_denied]
@@ -68,7 +87,10 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if time is not None and (table.dated or not bounds):
         selected = _within_time(question, table, selected, time, words)
     elif not bounds:
-        selected = _in_season(question, table, selected, words - selection.used)
+        within = _in_season(question, table, selected, words - selection.used)
+        if within is None:
+            return None
+        selected = within
     # "not paid" asks for the rows with "no" below "Paid", or with nothing; "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     if stated:
@@ -80,13 +102,17 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         selected = selected._replace(rows=rows, used=selected.used | state_words, unjudged=0, lacking=column.header)
         if is_denied:
             denied &= table.selection(denied).used  # "not done yet"
+    elif empty := [column for column in table.amounts if _has_none(column, denied)]:
+        stated = empty  # "not available" of "Available: 0"
+        rows = [row for row in selected.rows if empty[0].amount(row) == 0]
+        selected = selected._replace(rows=rows, used=selected.used | empty[0].keywords, lacking=empty[0].header)
     elif gaps := [column for column in table.columns if _lacks(column, table, denied)]:
         stated = gaps
         rows = [row for row in selected.rows if gaps[0].is_empty(row)]
         selected = selected._replace(rows=rows, used=selected.used | gaps[0].keywords)
     if stated:
         selected = selected._replace(used=selected.used | denying)
-        denied -= stated[0].keywords
+        denied &= table.selection(denied - stated[0].keywords).used
         if stated[0].is_dated:  # "no check date" of "Next check"
             denied -= question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     return _without(table, selected, denied & words) if denied & words else selected
@@ -113,17 +139,59 @@ def alternatives(question: Question, table: Table) -> dict[frozenset[str], set[i
     return best
 
 
+def _sides(question: Question) -> tuple[str, str, str] | None:
+    """Return what is in front of two conditions with "or" between them, and both: "rooms", "with a lift", "above 50 euros"."""
+    operations, text = question.language.operations, question.in_full
+    compares = operations.comparison(text), operations.compares_dates(text)
+    if not operations.offers(text) or (compares != (None, None) and not bound_words(question)):
+        return None
+    words, common = text.split(), question.language.words.common
+    place = next(place for place, word in enumerate(words) if fold(word) in operations.offering)
+    start = place
+    while start and fold(words[start - 1]) not in common:
+        start -= 1
+    while start and fold(words[start - 1]) in common:
+        start -= 1
+    first, second = words[start:place], words[place + 1 :]
+    denial = question.language.words.denial.search
+    if not first or not second or (denial(" ".join(first)) and fold(second[0]) not in common):
+        return None  # "not paid or overdue" may be neither of both
+    return " ".join(words[:start]), " ".join(first), " ".join(second)
+
+
+def _selected_by_either(
+    question: Question, table: Table, words: frozenset[str], before: str, first: str, second: str
+) -> Selection | None:
+    """Return the rows that one of two conditions selects; None if one of them selects nothing."""
+    keywords = question.language.properties.keywords
+    selections = []
+    for condition in (first, second):
+        alone = replace(question, in_full=f"{before} {condition}")
+        selected = selected_rows(alone, table, words & keywords(alone.in_full))
+        if selected is None or not selected.used & keywords(condition):
+            return None
+        selections.append(selected)
+    one, other = selections
+    unjudged = max(one.unjudged, other.unjudged)
+    rows, lacking = sorted({*one.rows, *other.rows}), one.lacking or other.lacking
+    return Selection(rows, one.used | other.used, unjudged=unjudged, lacking=lacking)
+
+
 def _names_column(question: Question, table: Table, words: AbstractSet[str]) -> bool:
     """Return True if the time of a question stands in headers, and no column of dates is named: "gas in 2024"."""
     time = _words_of_time(question)
     return time <= table.headers and not any(column.keywords & words - time for column in table.dated)
 
 
-def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]) -> list[int]:
+def in_named_column(question: Question, table: Table, selection: Selection, words: AbstractSet[str]) -> list[int]:
     """Return the selected rows, of those that have the words in the column that a question names only these.
 
     The mails that Ines sent; the days on which Ines has the "Evening shift"; the fields with barley in "Crop 2025".
     """
+    led = {column: _led_words(question, column) & selection.used for column in table.columns}
+    if any(led.values()):  # "from Ulm to Bonn" of columns "From" and "To"
+        return [row for row in selection.rows if all(those <= table.words.keywords(cell["text"] if cell else "")
+                for column, those in led.items() if those for cell in (column.cells[row],))]  # fmt: skip
     named = [column for column in table.columns[1:] if _is_named(column, words, table)]
     best = max((len(column.keywords & words) for column in named), default=0)
     named = [column for column in named if len(column.keywords & words) == best]
@@ -134,6 +202,16 @@ def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]
     having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
     rows = [row for row, text in having.items() if selection.used <= table.words.keywords(text)]
     return rows or selection.rows
+
+
+def _led_words(question: Question, column: Column) -> frozenset[str]:
+    """Return the keywords of the word of a question behind a header that is a stop word: Ulm in "from Ulm"."""
+    header, language = fold(column.header), question.language
+    if header not in language.words.common:
+        return frozenset()
+    leading = "|".join(sorted(language.operations.leading.get(header, (header,))))
+    led = re.search(rf"(?i)\b(?:{leading})\s+(?:the\s+)?(\S+)", question.in_full)
+    return language.properties.keywords(led[1]) if led else frozenset()
 
 
 def _is_named(column: Column, words: AbstractSet[str], table: Table) -> bool:
@@ -187,9 +265,11 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
     denial = question.language.words.denial.search(text)
     for column in table.columns:
         header = operations.states.fullmatch(column.header.strip()) if column.has_gaps else None
-        state = header and (header["done"] or header["alone"] or (header["dated"] if column.is_dated else None))
+        state = header and (
+            header["done"] or header["phrase"] or header["alone"] or (header["dated"] if column.is_dated else None)
+        )
         if state:
-            named = re.search(rf"\b({operations.reversing})?{re.escape(state)}\b", text, re.IGNORECASE)
+            named = re.search(rf"\b({operations.reversing})?{_said_of(state, question)}\b", text, re.IGNORECASE)
             if named:
                 words = column.keywords | {fold(named[0])}
                 if denial is None or denial.end() > named.start():
@@ -197,6 +277,22 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
                 begin = text.rfind(" ", 0, denial.end()) + 1  # of "haven't"
                 return column, words | question.language.properties.keywords(text[begin : named.end()]), True
     return None
+
+
+def _said_of(state: str, question: Question) -> str:
+    """Return a pattern for how a question says a state: "handed it back" for "handed back", "did he return it" for "returned"."""
+    keyword, text = question.language.properties.keyword, question.in_full
+    verb, *particles = state.split()
+    verbs = {verb, *(re.findall(r"\w+", text) if question.language.times.asks_about_past(text) else ())}
+    forms = [re.escape(word) for word in sorted(verbs) if keyword(fold(word)) == keyword(fold(verb))]
+    return rf"(?:{'|'.join(forms)})" + "".join(rf"(?: \w+){{0,2}} {re.escape(word)}" for word in particles)
+
+
+def _has_none(column: Column, words: AbstractSet[str]) -> bool:
+    """Return True if some words without a number name a column of amounts that may be 0."""
+    return (
+        bool(column.keywords) and column.keywords <= words and 0 in column.amounts and not any(map(str.isdigit, words))
+    )
 
 
 def _lacks(column: Column, table: Table, words: AbstractSet[str]) -> bool:
@@ -234,28 +330,72 @@ def _within_time(
     return Selection(rows, used, unjudged=unjudged, lacking=dated[0].header if dated else "")
 
 
-def _in_season(question: Question, table: Table, selected: Selection, words: AbstractSet[str]) -> Selection:
-    """Keep the rows with a day in the months or on the weekdays that a question names, if no row has the word for it."""
-    is_in_season = question.language.times.seasons(question.in_full) if table.dated else None
+def _in_season(question: Question, table: Table, selected: Selection, words: AbstractSet[str]) -> Selection | None:
+    """Keep the rows with a day that a question names without a year, by month, day or weekday, if no row has the word for it.
+
+    Of rows with a first and a last day those between them, too. None for "before 3 March" of several years.
+    """
+    season = question.language.times.seasons(question.in_full) if table.dated else None
     named = _words_of_seasons(question, table)  # none for "May", which is a stop word, too
     names = named & words
-    if is_in_season is None or (named and not names):
+    if season is None or (named and not names):
         return selected
     dated = table.dated_by(words)
     unjudged = sum(_is_undated(row, dated) for row in selected.rows)
-    rows = [row for row in selected.rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
+    days: dict[int, Sequence[tuple[int, int, int]]] = {
+        row: [day for column in dated if (day := column.day(row))] for row in selected.rows
+    }
+    if season.is_bound and len({year for those in days.values() for year, *_ in those}) > 1:
+        return None
+    if len(dated) == 2 and _begins_and_ends(question, *dated):
+        days = {row: _days_between(those) for row, those in days.items()}
+    rows = [row for row, those in days.items() if any(season.admits(*day) for day in those)]
     explained = names or dated[0].keywords
     used = selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words))
     return Selection(rows, used, unjudged=unjudged, lacking=dated[0].header)
 
 
+def _begins_and_ends(question: Question, first: Column, last: Column) -> bool:
+    """Return True if two columns have the first and the last day of what their rows are: "From" and "Until"."""
+    times, operations = question.language.times, question.language.operations
+    begin, end = ({*fold(column.header).split()} for column in (first, last))
+    is_begun = begin & (times.starting | times.since | operations.earliest)
+    return bool(is_begun and end & (times.ending | times.until | times.beside | operations.latest))
+
+
+def _days_between(days: Sequence[tuple[int, int, int]]) -> Sequence[tuple[int, int, int]]:
+    """Return the days from the first to the last, of a year at most; the days themselves if one of them is a month."""
+    if len(days) != 2 or not all(is_calendar_day(*day) for day in days):
+        return days
+    first, last = (date(*day) for day in days)
+    between = (first + timedelta(days=number) for number in range(min(_DAYS_OF_YEAR, (last - first).days + 1)))
+    return [(day.year, day.month, day.day) for day in between]
+
+
+def _at_hours(question: Question, table: Table, selected: Selection, hours: PartOfTime) -> Selection:
+    """Keep the rows with a time of the day that a question asks for; of a column for the beginning and one for the end, those between."""
+    words = question.language.properties.keywords(question.in_full)
+    columns = [column for column in table.clocks if column.keywords & words] or table.clocks[:2]
+    if len(columns) > 1 and columns == table.clocks[:2]:  # "who starts at 9:30?" of a column "Begins"
+        boundary = question.language.times.boundary(question.in_full.replace(hours.words, " "))
+        columns = {Boundary.START: columns[:1], Boundary.END: columns[1:]}.get(boundary, columns)
+    rows = []
+    for row in selected.rows:
+        minutes = [clock for column in columns if (clock := column.clock[row]) is not None]
+        if minutes and hours.admits(minutes[0][0], minutes[-1][1]):
+            rows.append(row)
+    unjudged = selected.unjudged + sum(columns[0].clock[row] is None for row in selected.rows)
+    used = selected.used.union(
+        question.language.properties.keywords(hours.words), *(column.keywords & words for column in columns)
+    )
+    return Selection(rows, used | columns[0].keywords, unjudged=unjudged, lacking=columns[0].header)
+
+
 def _words_of_seasons(question: Question, table: Table) -> frozenset[str]:
-    """Return the keywords of the months and weekdays of a question by which the days of a table are judged."""
+    """Return the keywords of the months, days and weekdays of a question by which the days of a table are judged."""
+    season = question.language.times.seasons(question.in_full) if table.dated else None
     keywords = question.language.properties.keywords
-    if not table.dated or question.language.times.seasons(question.in_full) is None:
-        return frozenset()
-    names = keywords(" ".join([*calendar.month_name, *calendar.day_name]))
-    return names & keywords(question.in_full) - table.headers
+    return frozenset() if season is None else keywords(season.words) & keywords(question.in_full) - table.headers
 
 
 def _is_undated(row: int, dated: Sequence[Column]) -> bool:
@@ -320,17 +460,35 @@ def best_explained(
 
     The table that explains most comes first.
     """
+    # "on Tuesday" of a column of days of the week is not asked of dates of birth
+    season = question.language.times.seasons(question.in_full)
+    days = question.language.properties.keywords(season.words) if season else frozenset[str]()
+    saying = [table for table in tables if days and any(days & row for row in table.row_keywords)]
     selections = [
         (table, selected)
-        for table in tables
+        for table in saying or tables
         if (selected := selected_rows(question, table, words - _topic_words(question, table)))
     ]
     explained = [
         (table, selected)
         for table, selected in selections
         if not is_unexplained(operation, question, table, words, selected.used)
+        and not _is_of_other_state(question, table, words, selected)
     ]
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
+
+
+def _is_of_other_state(question: Question, table: Table, words: frozenset[str], selected: Selection) -> bool:
+    """Return True if a question says more of a state, or of what is at a time of the year, than a table: "finished late", "who was ill in May"."""
+    properties, operations, text = question.language.properties, question.language.operations, question.in_full
+    is_of_person = question.language.answer_types.expected_type(text).kind == "person"
+    # "who is off on 3 March?" of what lasts from a day to another
+    lasts = len(table.dated) == 2 and _begins_and_ends(question, *table.dated)
+    is_of_time = is_of_person and not lasts and question.language.times.seasons(text) is not None
+    if not named_state(question, table) and not is_of_time:
+        return False
+    nouns_and_verbs = properties.keyword_set([*operations.head(text).split()[:1], *operations.verbs.findall(text)])
+    return bool(unexplained(question, table, words, selected.used) - denied_words(question, table)[0] - nouns_and_verbs)
 
 
 def _topic_words(question: Question, table: Table) -> frozenset[str]:
@@ -355,7 +513,9 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
         words -= {*fold(denial[0]).split()}
     if bound_words(question) or any(limiting_column(question, table) for table in tables):
         return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)
-    return bool(operations.relating & words) and not question.language.times.time(question.in_full)
+    times, text = question.language.times, question.in_full
+    is_timed = times.time(text) or times.seasons(text) or (times.clock(text) and any(table.clocks for table in tables))
+    return bool(operations.relating & words) and not is_timed
 
 
 def content_words(question: Question) -> frozenset[str]:

@@ -20,8 +20,14 @@ def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list
         return [*ranked]
     begin = passage_start(read.evidence, read.entities[0]["label"] if read.entities else "")
     place = read.text.find(first.entity["label"], begin)
-    for start, end in sentence_places(read.text[begin:]):
+    keywords, sentences = question.language.properties.keywords, [*sentence_places(read.text[begin:])]
+    # "what does it say about dogs?": a sentence without a word of the question yields to one with most of them
+    said = [
+        len(keywords(read.text[begin + start : begin + end]) & keywords(question.in_full)) for start, end in sentences
+    ]
+    for number, (_, end) in enumerate(sentences):
         if place < begin + end:
+            start, end = sentences[number if said[number] else said.index(max(said))]
             sentence = read.text[begin + start : begin + end]
             return [first._replace(entity={"id": sentence, "label": sentence}), *others]
     return [*ranked]

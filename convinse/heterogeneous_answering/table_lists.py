@@ -19,6 +19,7 @@ from .selections import (
     extent_of,
     named_state,
     relates_rows,
+    selected_rows,
     title_words,
     unexplained,
 )
@@ -27,7 +28,7 @@ from .tables import Column, Selection, Table, cell_answers, evidence_of_row, hea
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
 _NOUN_WORDS = 3  # behind "list all"
 _BETWEEN_NAMES = re.compile(r"[,;&]")
-_BESIDE_NAME = re.compile(r"\([^()]*\)")  # "Grace Okafor (chair)"
+_BESIDE_NAME = re.compile(r"\([^()]*\)|<[^<>]*>")  # "Grace Okafor (chair)", "Ada Holt <ada@x.example>"
 
 
 def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -49,6 +50,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)
+        if column is not None and not column.tells_apart:
+            selected = _without_others(question, table, selected, column)
         members = [] if column is None else _members(question, table, selected, column)
         if not members or (len(members) > 1 and operations.sole.intersection(fold(text).split())):
             continue
@@ -64,8 +67,13 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     others = operations.order(text), operations.counting.search(text), operations.differing.search(text)
     if any(others) or operations.summing.match(text) or relates_rows(question, tables):
         return None
-    if operations.offers(text) and not any(alternatives(question, table) for table in tables):
-        return None
+    if operations.offers(text):
+        words = content_words(question)
+        either = [table for table in tables if not alternatives(question, table)]
+        if any(selected_rows(question, table, words) for table in either):
+            return True  # "with a lift or above 500 euros"
+        if len(either) == len(tables):
+            return None
     wide = with_measures(content_words(question), question)
     if operations.summing.search(text) and not bound_words(question) and any(table.measures(wide) for table in tables):
         return None  # "what are the lamps worth together?"
@@ -80,10 +88,13 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     # "which contract ended in 2024?" may have several answers; of Wikipedia's tables most have one
     if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
         return True
+    if times.clock(text) is not None and any(table.clocks for table in tables):
+        return True
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
     if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
         return True
-    if asks_when or question.expected.kind == "person":
+    asks_who = "person" in (question.expected.kind, question.language.answer_types.expected_type(text).kind)
+    if asks_when or asks_who or operations.whats.search(text):
         return False
     return True if any(named_state(question, table) for table in tables) else None  # "repairs that are done"
 
@@ -95,7 +106,12 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
     nouns = head_keywords(question) | properties.keyword_set(behind)
-    if not nouns and question.language.answer_types.is_request(text):  # "unpaid invoices"
+    if question.language.operations.whats.search(text):  # "what is on shelf B?" asks for no shelf
+        nouns = frozenset()
+    times = question.language.times
+    nouns -= properties.keyword_set(part.words for part in (times.seasons(text), times.clock(text)) if part)
+    is_for_person = question.language.answer_types.expected_type(text).kind == "person"
+    if not nouns and not is_for_person and question.language.answer_types.is_request(text):  # "unpaid invoices"
         nouns = content_words(question)
     return words, nouns
 
@@ -117,8 +133,26 @@ def _is_surely_several(question: Question, table: Table, selected: Selection, wo
     "Who works in Technics?", "who has a key?" of a column "Key" with yes and no.
     """
     verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
+    whats = question.language.operations.whats.search(question.in_full)
+    verbs |= question.language.properties.keywords(whats[0]) if whats else frozenset()
     is_explained = not unexplained(question, table, words, selected.used) - verbs
-    return len(selected.rows) > 1 and is_explained and (bool(selected.lacking) or _are_named(table, selected))
+    is_of_people = table.pairs and _column_of_people(question, table, selected) is not None
+    is_judged = is_of_people or bool(selected.lacking) or _are_named(table, selected)
+    if len(selected.rows) == 1 and table.name_column is not None:  # "who lives in 2B?" of tenants names no column
+        expected_type = question.language.answer_types.expected_type
+        kinds = {expected_type(text).kind for text in (question.in_full, table.name_column.header)}
+        return kinds == {"person"} and not table.pairs and is_explained and _are_named(table, selected)
+    return len(selected.rows) > 1 and is_explained and is_judged
+
+
+def _without_others(question: Question, table: Table, selected: Selection, column: Column) -> Selection:
+    """Leave out the things that have a row with the words that a question denies: "who has not paid for May?" of payments."""
+    denied = table.selection(denied_words(question, table)[0])
+    if not denied.used:
+        return selected
+    with_them = {cell["text"] for row in denied.rows if (cell := column.cells[row]) is not None}
+    rows = [row for row in selected.rows if (cell := column.cells[row]) is None or cell["text"] not in with_them]
+    return selected._replace(rows=rows)
 
 
 def _members(question: Question, table: Table, selected: Selection, column: Column) -> list[tuple[int, Entity]]:
@@ -153,8 +187,10 @@ def _people_in(cell: Cell) -> list[Entity]:
 
 def _listed_column(question: Question, table: Table, selected: Selection, nouns: AbstractSet[str]) -> Column | None:
     """Return the column of the things that a question asks for: that of "which NOUN", people for "who", or the names of the rows."""
-    if table.pairs:  # of documents
-        return _column_of_people(question, table, selected) or table.name_column
+    if table.pairs:  # of documents, which are nobody
+        people = _column_of_people(question, table, selected)
+        is_for_people = question.language.answer_types.expected_type(question.in_full).kind == "person"
+        return people or (None if is_for_people else table.name_column)
     keywords, types = question.language.properties.keywords, question.language.answer_types
     columns, equal = [], []
     themselves = None  # the column of "list the errors", of entries that all have the word
@@ -170,6 +206,10 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
     if kind == "person" and types.expected_type(question.in_full).kind != kind:
         kind = "any"  # "what has Ines borrowed?"
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    if table.title_keywords & nouns or nouns <= title_words(
+        table, question
+    ):  # "visits at 10:15" of a column "Day of visit"
+        headed = [column for column in headed if not column.is_dated or column.keywords <= words]
     if kind == "person":  # "whose birthday is in June?"
         headed = [column for column in headed if not column.order]
     if not headed and any(column.keywords & nouns for column in equal):
@@ -189,7 +229,8 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
         return None
     operations = question.language.operations
     verbs = question.language.properties.keyword_set(operations.verbs.findall(question.in_full))
-    if nouns <= verbs and kind == "any" and table.dated:  # "what happened in March?"
+    is_open = operations.whats.search(question.in_full) is not None
+    if is_open or (nouns <= verbs and kind == "any" and (table.dated or table.clocks)):  # "what happened in March?"
         return named
     if question.expected.kind == "person" and named.keywords & words - nouns:
         return None  # "who has returned a book?" of the books
@@ -215,7 +256,8 @@ def _column_of_persons(
 def _column_of_people(question: Question, table: Table, selected: Selection) -> Column | None:
     """Return the column of pairs that a question for people names: "Who was present on 12 March?" of "Present: Ines, Yusuf"."""
     asking = content_words(question) - (selected.used - table.headers)
-    named = [column for column in table.columns[1:] if column.keywords & asking and not _has_digits(column)]
+    shared = {column: len(column.keywords & asking) for column in table.columns[1:] if not _has_digits(column)}
+    named = [column for column, number in shared.items() if number and number == max(shared.values())]
     return named[0] if question.expected.kind == "person" and len(named) == 1 else None
 
 

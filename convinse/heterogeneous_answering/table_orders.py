@@ -9,10 +9,11 @@ from ..language.operations import AskedOrder
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
+from .bounds import bound_words
 from .candidates import Computed
 from .question import Question
-from .selections import content_words
-from .tables import Column, Table, answer_in_row, cell_answers, head_keywords, noun_keywords
+from .selections import content_words, extent_of, selected_rows, title_words, unexplained
+from .tables import Column, Selection, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
 _SECOND = 2  # facts name the thing that follows, no further ones: "the second film"
@@ -54,15 +55,51 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     order = _asked_order(question)
     if order is None:
         return []
+    operations = question.language.operations
+    ages = question.language.literals.names_of("old") - {"old"}
+    if order.words & operations.aging and any(column.keywords & ages for table in tables for column in table.amounts):
+        order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
     listing_of = _by_amount if order.by else _by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
-    for listing in sorted(listings, key=lambda listing: (not listing.is_series, -listing.score)):
-        row = _row_at_place(listing, order, question)
-        if row is not None and (entities := _entities(listing, row, question)):
+    is_of_documents = any(read.is_of_document for read in question.evidences)
+    rest = {id(listing): _unexplained(listing, order, question) if is_of_documents else () for listing in listings}
+    for listing in sorted(
+        listings, key=lambda listing: (not listing.is_series, len(rest[id(listing)]), -listing.score)
+    ):
+        rows = _rows_at_place(listing, order, question)
+        if is_of_documents and not rest[id(listing)] and rows:
+            if result := _of_all_rows(listing, rows, question):
+                return [result]
+        elif len(rows) == 1 and (entities := _entities(listing, rows[0], question)):
             rivals = frozenset(listing.table.places.values()) if listing.is_series else frozenset[int]()
-            places = listing.table.evidence_places([row])
+            places = listing.table.evidence_places(rows)
             return [Computed(entity, "order", places, rivals=rivals) for entity in entities]
     return _following(order, question)
+
+
+def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> frozenset[str]:
+    """Return the words of a question that neither its order nor a table explains."""
+    properties, table = question.language.properties, listing.table
+    words = content_words(question) - properties.keyword_set(order.words) - order.by
+    words -= properties.keywords(" ".join(bound_words(question)))
+    words &= properties.keywords(question.language.times.without_time(question.in_full))
+    verbs = properties.keyword_set(question.language.operations.adding)
+    return unexplained(question, table, words - verbs, table.selection(words).used)
+
+
+def _of_all_rows(listing: _Listing, rows: Sequence[int], question: Question) -> Computed | None:
+    """Return the things in the first of all rows of files, several if they have equal values; None if a cell is empty."""
+    table = listing.table
+    found = {row: entities[0] for row in rows if (entities := _entities(listing, row, question))}
+    if len(found) < len(rows) or len(rows) == len(listing.rows):
+        return None
+    measure = listing.measures[0]
+    unjudged = sum(measure.amount(row) is None for row in listing.rows)
+    extent = extent_of(table, Selection([*listing.rows], frozenset(), unjudged=unjudged, lacking=measure.header))
+    members = tuple((entity, evidence_of_row(table, row, question)) for row, entity in found.items())
+    entity, *others = found.values()
+    places = table.evidence_places([*found])
+    return Computed(entity, "order", places, members=members if others else (), extent=extent)
 
 
 def _following(order: AskedOrder, question: Question) -> list[Computed]:
@@ -131,9 +168,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     )
     alone = years or (table.amounts if is_of_things and not amounts else [])
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
-    if measure is None or (language.operations.relating - language.operations.greater - language.operations.lesser) & {
-        *question.in_full.lower().split()
-    }:
+    relating = language.operations.relating - language.operations.greater - language.operations.lesser
+    bounds = {*fold(" ".join(bound_words(question))).split()}
+    if measure is None or (relating & {*question.in_full.lower().split()}) - bounds:
         return None
     page = language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
     selection = table.selection(words - measure.keywords - (page if page <= words else frozenset()))
@@ -141,6 +178,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     if time := language.times.time(question.in_full):
         within = table.within(time, words)
         rows = [row for row in rows if row in within] or rows
+    if is_document_item(table.rows[0]["page"]):  # "the cheapest flat with a lift"
+        admitted = selected_rows(question, table, words - measure.keywords)
+        rows = [row for row in rows if admitted is None or row in admitted.rows]
     if len(words - selection.used - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
         return None
     score = len(selection.used) + len(measure.keywords & nouns)
@@ -157,12 +197,17 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if kind == "date":
         return table.dated[0] if table.dated else None
+    first = frozenset(order.noun[:1]) - measure.keywords
+    if first & title_words(table, question):  # "cheapest firm per hour" of firms
+        return table.name_column
     if (
         kind in ("number", "any")
         and measure.keywords & (head | frozenset(order.noun))
         and not table.headers & (head - measure.keywords)
     ):
         return measure
+    if kind == "person" and types.expected_type(question.in_full).kind != kind:  # "longest incident" of incidents
+        kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
     if kind == "person":
         people = [
             column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind
@@ -212,6 +257,11 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = bool(table.pairs or expected & nouns or (is_named and not asks_for_cell))
     else:
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
+    # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
+    if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
+        said_of_rows = frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
+        is_name = is_name or bool(said_of_rows and not asking & others)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     said = words.keywords(question.in_full) & frozenset(order.noun)
     head, limits = _title(table, question)
@@ -271,23 +321,21 @@ def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bo
     return any(thing["id"] == page for thing in _things(question)) and not heads.isdisjoint(nouns)
 
 
-def _row_at_place(listing: _Listing, order: AskedOrder, question: Question) -> int | None:
+def _rows_at_place(listing: _Listing, order: AskedOrder, question: Question) -> list[int]:
     nouns = noun_keywords(order.noun, question)
     for column in listing.table.columns if not (order.by or order.highest) else ():
         if (
             column.is_numbering and not column.is_dated and column.keywords & nouns
         ):  # "the fifth season" is that with a 5
-            rows = [row for row in listing.rows if column.amount(row) == order.place]
-            return rows[0] if len(rows) == 1 else None
+            return [row for row in listing.rows if column.amount(row) == order.place]
     orders = [column.order.amounts for column in listing.measures if column.order is not None]
     amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in listing.rows if orders[0][row] is not None}
     is_rank = bool(order.by) and question.language.operations.is_ranking(listing.measures[0].keywords)
     different = sorted(set(amounts.values()), reverse=order.highest != is_rank)
     place = order.place - listing.skipped
     if not 0 < place <= len(different) or len(different) < 2:
-        return None
-    rows = [row for row, amount in amounts.items() if amount == different[place - 1]]
-    return rows[0] if len(rows) == 1 else None  # several have equal values
+        return []
+    return [row for row, amount in amounts.items() if amount == different[place - 1]]
 
 
 def _entities(listing: _Listing, row: int, question: Question) -> list[Entity]:

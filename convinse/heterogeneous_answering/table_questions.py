@@ -4,12 +4,14 @@
 |---|---|---|
 | `cell` | "How many pupils did Ashdown have in 2023?" | the cell of the row and the column that the question names |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
+| `cell` | "Is the axe in the north or the south?" | the one of these that its row has |
 | `comparison` | "Which is longer, the Orla or the Tern?" | the row with the higher amount |
 | `difference` | "How many more pupils has Ashdown than Birk?" | the difference of two amounts |
 | `sum` | "What do the lamps cost together?" | the sum of a column over the rows that the question selects |
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
 | `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
+| `section` | "What does section 4 say about notice?" | the sentence of that section |
 | `span` | "How many years after A was B released?" | the whole years between two dates |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
@@ -28,31 +30,47 @@ from collections.abc import Set as AbstractSet
 from ..language.property_names import PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
+from ..records.conversation import Extent
 from ..records.evidence import Entity, passage_start
-from ..records.literals import is_date, is_number, number_entity
+from ..records.literals import is_date, is_document_item, is_number, number_entity
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
-from ..records.written_values import value_at
+from ..records.written_values import day_in, value_at
+from ..wikipedia.page import sentence_places
 from .bounds import bound_words, with_measures
 from .candidates import Computed
 from .comparisons import chosen_by_value, years_between
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
+from .memberships import shared_names
 from .question import Question
-from .selections import content_words, extent_of, is_unexplained, selected_rows, unexplained
+from .selections import (
+    alternatives,
+    content_words,
+    extent_of,
+    in_named_column,
+    is_unexplained,
+    selected_rows,
+    unexplained,
+)
 from .table_lists import listed_rows
 from .table_orders import ordered_things
-from .tables import Column, Table, cell_answers, head_keywords
+from .tables import Column, Selection, Table, cell_answers, head_keywords
 
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
+_BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
+_HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 _WEB = re.compile(r"https?://|www\.|mailto:")
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the results of all operations; `tables` are the whole tables of the evidences' rows."""
-    return [result for operation in OPERATIONS.values() for result in operation(question, tables)]
+    # what relates two tables is not to be asked of one of them
+    return shared_names(question, tables) or [
+        result for operation in OPERATIONS.values() for result in operation(question, tables)
+    ]
 
 
 def requested_cell(question: Question, table: Table) -> tuple[int, Column] | None:
@@ -61,10 +79,14 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     words_as_written = frozenset(fold(question.in_full).split())
     if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
         return None
+    if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
+        return None
     words = content_words(question)
     selection = table.selection(words)
     namesake = table.own_row(selection)
     rows = selection.rows if namesake is None else [namesake]
+    if len(rows) > 1 and table.pairs:  # "when did Ines write?", not to whom
+        rows = in_named_column(question, table, selection, words)
     if len(rows) != 1 or not selection.used or not selection.is_whole or len(table.rows) < 2:
         return None
     if is_unexplained("cell", question, table, words, selection.used):
@@ -90,10 +112,25 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     for number, column in enumerate(table.columns):
         cell = column.cells[row]
         if cell is None or not table.words.keywords(cell["text"]) & matched:
-            coverage = names.coverage(column.label, wide)
+            is_called = table.pairs and column.keywords & words  # "who got a mail from Ines?" of "To"
+            coverage = 1.0 if is_called else names.coverage(column.label, wide)
             fits.append(((max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage), number))
     best = max(fits, default=None)
-    if best is None or best[0][-1] < 0.5 or [fit for fit, _ in fits].count(best[0]) > 1:
+    is_named = best is not None and best[0][-1] >= 0.5
+    asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(question.in_full).kind)
+    # the cell that a question does not name may be empty and say nothing
+    if (
+        asks_when
+        and len(table.dated) == 1
+        and not table.dated[0].is_empty(row)
+        and is_document_item(table.rows[row]["page"])
+    ):
+        rest = unexplained(question, table, content_words(question), matched)
+        if table.pairs or not (is_named or rest):  # "when did she write?" of a mail, "when is the fire drill?"
+            return table.dated[0]
+    # "what does it charge?" of a column "Rate per hour"
+    is_measure = best is not None and bool(table.columns[best[1]].keywords & (wide - words))
+    if best is None or not (is_named or is_measure) or [fit for fit, _ in fits].count(best[0]) > 1:
         return None
     return table.columns[best[1]]
 
@@ -105,6 +142,8 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if column is None or cell is None:
             continue
         answers = cell_answers(cell, question)
+        if table.pairs and (name := _BESIDE_NAME.sub("", cell["text"]).strip()) != cell["text"]:  # of an address
+            answers = [{"id": name, "label": name}]
         if question.expected.kind == "number":
             if not answers and cell["text"].isdecimal() and not column.is_dated:  # a count that looks like a year
                 answers = [number_entity(cell["text"])]
@@ -113,10 +152,44 @@ def _cell(question: Question, tables: Sequence[Table]) -> list[Computed]:
                 answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
         if not column.keywords & head_keywords(question):
             answers = [answer for answer in answers if _is_of_kind(answer, question, column)]
+        day = day_in(cell["text"]) if column.is_dated else None
+        if day is not None and (day.start, day.end) == (0, len(cell["text"])):
+            answers = [day.entity]
         if question.expected.kind == "date" and column.is_timed:
             answers = [{"id": cell["text"], "label": cell["text"]}]
         if answers:
-            return [Computed(answer, "cell", table.evidence_places([row])) for answer in answers]
+            # a document among all that have such pairs, if the question says nothing else
+            words = content_words(question)
+            is_sure = not unexplained(question, table, words, table.selection(words).used)
+            extent = extent_of(table, Selection([row], frozenset())) if is_sure else None
+            places = _places(question, table, row, column)
+            return [Computed(answer, "cell", places, extent=extent) for answer in answers]
+    return []
+
+
+def _places(question: Question, table: Table, row: int, column: Column) -> tuple[int, ...]:
+    """Return the places of the evidences of a cell; of a pair that it is, if it is there."""
+    headed = [evidence["evidence_text"] for evidence in (table.pairs[row] if table.pairs else ())
+              if "attribute" in evidence and evidence["attribute"]["path"][-1] == column.header]  # fmt: skip
+    places = [place for place, read in enumerate(question.evidences) if read.evidence["evidence_text"] in headed]
+    return tuple(places) or table.evidence_places([row])
+
+
+def _choice(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return which of the values that a question offers the only row has that it names: "Is the axe in the north or the south?"."""
+    words = content_words(question)
+    for table in tables:
+        offered = alternatives(question, table)
+        selection = table.selection(words.difference(*offered))
+        namesake = table.own_row(selection)
+        rows = selection.rows if namesake is None else [namesake]
+        held = [name for name in offered if rows[0] in offered[name]] if len(rows) == 1 and selection.used else []
+        if len(held) != 1 or is_unexplained("cell", question, table, words, selection.used.union(*offered)):
+            continue
+        texts = (cell["text"] for column in table.columns if (cell := column.cells[rows[0]]) is not None)
+        label = next((text for text in texts if table.words.keywords(text) == held[0]), None)
+        if label is not None:
+            return [Computed({"id": label, "label": label}, "cell", table.evidence_places(rows))]
     return []
 
 
@@ -170,6 +243,37 @@ def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
             found.setdefault(name, []).append(Computed({"id": text, "label": text}, "entry", (place,)))
     best = found[max(found, key=len)] if found else []
     return best if len(best) == 1 else []
+
+
+def _section(question: Question, _: Sequence[Table]) -> list[Computed]:
+    """Return what a section says that a question names, by its number or its heading: "What does section 4 say about notice?"."""
+    keywords, text = question.language.properties.keywords, question.in_full
+    named = question.language.operations.sections.search(text)
+    if named is None:
+        return []
+    words, about = keywords(text), keywords(named["about"] or "")
+    found: list[tuple[int, int, str]] = []  # with the number of the words of its document, and its place
+    for place, read in enumerate(question.evidences):
+        citation = read.evidence.get("citation")
+        heading = citation["headings"][-1] if citation and citation["headings"] else ""
+        if not heading or read.evidence["source"] != "text" or not read.entities:
+            continue
+        title = read.entities[0]["label"]
+        called = {word for word in keywords(heading) if not word.isdigit()}
+        number = _HEADING_NUMBER.match(heading)
+        if named["number"] != (number and number[1]) if named["number"] else not called or not called <= words:
+            continue
+        passage = read.text[passage_start(read.evidence, title) :]
+        sentences = [passage[start:end] for start, end in sentence_places(passage)]
+        best = max(sentences, key=lambda sentence: len(about & keywords(sentence)), default="")
+        if best and (about & keywords(best) or (len(sentences) == 1 and about <= keywords(heading))):
+            found.append((len(keywords(title) & words), place, best))
+    best_found = [each for each in found if each[0] == max(found)[0]]
+    if len(best_found) != 1:
+        return []
+    at, sentence = best_found[0][1:]
+    extent = Extent(rows=1, files=1) if about <= keywords(sentence) else None
+    return [Computed({"id": sentence, "label": sentence}, "section", (at,), extent=extent)]
 
 
 def _named_item(read: ReadEvidence) -> tuple[list[str], str]:
@@ -264,7 +368,9 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     spoken = content_words(question) - properties.keywords(summing)
     words = spoken - properties.keyword_set(operations.adding)
     for table in tables:
-        measures = table.measures(with_measures(spoken, question)) or ([] if nouns else table.amounts)
+        # "how much did they pay?" without a column that is called so
+        unnamed = [column for column in table.amounts if summing or _is_of_money(column, question)]
+        measures = table.measures(with_measures(spoken, question)) or ([] if nouns else unnamed)
         if len(measures) != 1 or measures[0].is_timed:
             continue
         measure = measures[0]
@@ -290,6 +396,11 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
+def _is_of_money(column: Column, question: Question) -> bool:
+    names = question.language.literals.names_of
+    return column.has_currency or not column.keywords.isdisjoint(names("euro") | names("money"))
+
+
 def _nouns_behind(
     text: str, counting: re.Pattern[str], properties: PropertyWords
 ) -> tuple[frozenset[str], frozenset[str]] | None:
@@ -310,6 +421,7 @@ def _amount(number: float, column: Column) -> Entity:
 
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "cell": _cell,
+    "choice": _choice,
     "comparison": _comparison,
     "count": counts,
     "difference": _difference,
@@ -317,6 +429,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "list": listed_rows,
     "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
     "order": ordered_things,
+    "section": _section,
     "span": lambda question, _: years_between(question),
     "sum": _sum,
 }

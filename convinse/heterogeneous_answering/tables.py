@@ -10,12 +10,14 @@ from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..language.operations import OperationWords
 from ..language.property_names import PropertyLabel, PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
+from ..language.time_words import clock_times
 from ..records.evidence import Cell, Entity, Evidence, Row
 from ..records.literals import is_date, is_number
 from ..records.periods import AskedTime, day_of, period_of_cells
@@ -29,6 +31,7 @@ _QUOTES = "\"“”'‘’ "
 _MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
 _MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
+_MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 _MIN_SUMMED = 3  # rows above one that may have their sum
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
 
@@ -106,6 +109,11 @@ class Column:
         """Its header as the name of a property."""
         return PropertyLabel(self.header)
 
+    @property
+    def amounts(self) -> Sequence[float | None]:
+        """The amount in each row; empty if its cells have no order."""
+        return [] if self.order is None else self.order.amounts
+
     def amount(self, row: int) -> float | None:
         """Return the amount in a row; None without one."""
         return None if self.order is None else self.order.amounts[row]
@@ -128,6 +136,13 @@ class Column:
     def is_timed(self) -> bool:
         """True if its cells are times of the day, or minutes and seconds."""
         return self.order is not None and self.order.are_times
+
+    @cached_property
+    def clock(self) -> list[tuple[int, int] | None]:
+        """The first and the last minute of the day of each cell; empty if its cells are no times of the day."""
+        times = [None if cell is None else clock_times(cell["text"]) for cell in self.cells]
+        filled = sum(not self.is_empty(row) for row in range(len(self.cells)))
+        return times if sum(time is not None for time in times) >= max(1, _MIN_CLOCKS * filled) else []
 
     @property
     def numbers_rows(self) -> bool:
@@ -208,6 +223,11 @@ class Table:
     def dated(self) -> list[Column]:
         """The columns of dates, from the left."""
         return [column for column in self.columns if column.is_dated]
+
+    @cached_property
+    def clocks(self) -> list[Column]:
+        """The columns of times of the day, from the left."""
+        return [column for column in self.columns if column.clock]
 
     @cached_property
     def amounts(self) -> list[Column]:
@@ -342,11 +362,13 @@ def whole_tables(question: Question) -> list[Table]:
 
 
 def table_of(
-    question: Question, rows: Sequence[Row], places: Mapping[int, int], pairs: Sequence[Sequence[Evidence]] = ()
-) -> Table:
-    """Return a table of rows; `places` and `pairs` as its attributes."""
+    question: Question, rows: Sequence[Row], places: Mapping[int, int], pairs: Sequence[Sequence[Evidence]] = (),
+    written: Mapping[str, frozenset[str]] = MappingProxyType({}),
+) -> Table:  # fmt: skip
+    """Return a table of rows; `places` and `pairs` as its attributes, `written` what else the pages of its rows have."""
     keywords, pages = question.language.properties.keywords, {row["page"] for row in rows}
     titles = {page: keywords(question.items.label(page) or "") for page in pages} if len(pages) > 1 else {}
+    titles = {page: words | written.get(page, frozenset()) for page, words in titles.items()}
     return Table(rows, places, question.language.properties, question.language.operations, titles, pairs)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..language.validity import contradicting, holding, judged_parts
 from .bounds import bound_words
 from .comparisons import holds as comparison_holds
+from .memberships import is_member
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 from .selections import content_words, selected_rows, unexplained
@@ -100,12 +101,13 @@ def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool,
     every = question.language.operations.every.search(question.in_full)
     keywords = question.language.properties.keywords
     words = content_words(question) - question.language.properties.light_keywords - keywords(every[0] if every else "")
-    for table in (*whole_tables(question), *of_documents):
+    tables = (*whole_tables(question), *of_documents)
+    for table in tables:
         said = _judged_rows_hold(question, table, words) or _row_says(question, table, words)
         if said is not None:
             holds, rows = said
             return holds, table.evidence_places(rows)
-    return None
+    return is_member(question, tables, words)
 
 
 def _judged_rows_hold(question: Question, table: Table, words: frozenset[str]) -> tuple[bool, Sequence[int]] | None:

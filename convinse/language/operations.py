@@ -44,6 +44,7 @@ class OperationWords:
     literals: LiteralWords
     earliest: WordSet
     latest: WordSet
+    aging: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
@@ -52,11 +53,13 @@ class OperationWords:
     ranks: WordSet
     offering: WordSet
     several: re.Pattern[str]
+    whats: re.Pattern[str]
     listing: re.Pattern[str]
     affirming: WordSet
     refusing: WordSet
     sole: WordSet
     fields: Renamed
+    leading: Table
     naming: WordSet
     choosing: WordSet
     continuing: WordSet
@@ -75,6 +78,8 @@ class OperationWords:
     adding: WordSet
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
+    shared: re.Pattern[str]
+    collections: WordSet
     verbs: re.Pattern[str]
     states: re.Pattern[str]
     every: re.Pattern[str]
@@ -83,6 +88,7 @@ class OperationWords:
     between: re.Pattern[str]
     reversing: str
     differing: re.Pattern[str]
+    sections: re.Pattern[str]
     counting: re.Pattern[str]
     spanning: re.Pattern[str]
     alike: re.Pattern[str]

@@ -37,6 +37,7 @@ class TalkWords:
     other_one: re.Pattern[str]
     referring: WordSet
     adverbial: WordSet
+    bare_ellipsis: re.Pattern[str]
     no_answer: re.Pattern[str]
 
     def bare(self, utterance: str) -> str:

@@ -20,12 +20,45 @@ _COARSE = re.compile(
     rf"\b(?:(?P<decade>[1-9][0-9]{{2}}0)s|(?P<century>[1-9][0-9]?){ORDINAL}[ -]century(?P<bc> BCE?\b)?)"
 )
 _MONTHS, _DAYS = 12, 31
+_HOURS, _MINUTES = 24, 60
+_MONTH = rf"(?P<month>{'|'.join(MONTHS)})"
+_DAY = rf"(?P<day>[0-9]{{1,2}})(?:{ORDINAL})?"
+_PHRASE_END = r"(?=\s*(?:$|[?!.,;)]|(?:and|at|between|before|after|from|in|for|on)\b))"
+# 3 March, the 3rd of March, March 3rd, on the 14th, on 14.3.; the number of a floor is no day
+_DAY_OF_MONTH = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_DAY}(?: of)? {_MONTH}\b",
+        rf"\b{_MONTH} (?:the )?{_DAY}\b(?![:.,]?[0-9])",
+        rf"\bthe (?P<day>[0-9]{{1,2}}){ORDINAL}\b{_PHRASE_END}(?P<month>)",
+        rf"\bon (?P<day>[0-9]{{1,2}})[./](?P<month>[0-9]{{1,2}})\.?(?![0-9/]){_PHRASE_END}",
+    )
+]
+_HOUR = r"(?P<{0}hour>[0-9]{{1,2}})(?:[:.](?P<{0}minute>[0-9]{{2}}))?\s?(?P<{0}half>(?:[ap]\.?m\b\.?)|o['’]?clock\b)?"
+_RANGE_OF_HOURS = re.compile(
+    rf"(?i)\b(?:between|from) {_HOUR.format('first_')} (?:and|to|until|till) {_HOUR.format('last_')}{_PHRASE_END}"
+)
+_CLOCK = re.compile(rf"(?i)(?:\b(?P<lead>[a-z]+) )?(?<![\w.,:/-]){_HOUR.format('')}(?![\w%:/-])")
 
 
 class _NamedTime(NamedTuple):
     start: int
     end: int
     period: Period
+
+
+class PartOfTime(NamedTuple):
+    """Days of any year, or minutes of any day, that a question asks for: "on Mondays", "on 3 March", "before 10:00".
+
+    Attributes:
+        words: of the question.
+        admits: whether it asks for a day (year, month, day), or for the minutes from the first to the last.
+        is_bound: it asks for what comes before or after the day, which years tell.
+    """
+
+    words: str
+    admits: Callable[..., bool]
+    is_bound: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,24 +121,83 @@ class TimeWords:
         before = question[: named[0].start].split()[:-1]
         return f"{' '.join(before)}{question[named[-1].end :]}".strip()
 
-    def seasons(self, question: str) -> Callable[[int, int, int], bool] | None:
-        """Return whether a day (year, month, day) is in the months or on the weekdays that a question names; None without them, or with a year."""
+    def seasons(self, question: str) -> PartOfTime | None:
+        """Return the days of months, the months and the weekdays that a question names; None without them, or with a year."""
         if _named_times(question):
             return None
-        months = {MONTHS.index(name) + 1 for name in MONTHS if re.search(rf"\b{name}\b", question)}
+        if (day := self._day_of_month(question)) is not None:
+            return day
+        spelt = [name for name in MONTHS if re.search(rf"\b{name}\b", question)]
         lower = question.lower()
-        months |= {
-            MONTHS.index(name) + 1
-            for name in MONTHS
-            if re.search(rf"\b(?:{'|'.join(self.during)}) {name.lower()}\b", lower)
-        }
+        during = "|".join(self.during)
+        spelt += [name for name in MONTHS if re.search(rf"\b(?:{during}) {name.lower()}\b", lower)]
+        months = {MONTHS.index(name) + 1 for name in spelt}
         weekdays = {place for place, name in enumerate(calendar.day_name) if re.search(rf"\b{name.lower()}s?\b", lower)}
         if not months and not weekdays:
             return None
-        return lambda year, month, day: (
-            (not months or month in months)
-            and (not weekdays or (is_calendar_day(year, month, day) and calendar.weekday(year, month, day) in weekdays))
+        names = " ".join([*spelt, *(f"{calendar.day_name[place]} {calendar.day_name[place]}s" for place in weekdays)])
+        return PartOfTime(
+            names,
+            lambda year, month, day: (
+                (not months or month in months)
+                and (
+                    not weekdays
+                    or (is_calendar_day(year, month, day) and calendar.weekday(year, month, day) in weekdays)
+                )
+            ),
         )
+
+    def _day_of_month(self, question: str) -> PartOfTime | None:
+        """Return the only day that a question names without a year, or those before or after it."""
+        found = [match for pattern in _DAY_OF_MONTH for match in pattern.finditer(question)]
+        if len(found) != 1:
+            return None
+        (match,) = found
+        name = match["month"].capitalize()
+        day, month = int(match["day"]), int(name) if name.isdigit() else 1 + MONTHS.index(name) if name else 0
+        if not 0 < day <= _DAYS or month > _MONTHS:
+            return None
+        lead = {*fold(question[: match.start()]).removesuffix("the").split()[-1:]}
+        if lead & (self.before | self.after | self.since | self.until) and month:
+            is_later, is_included = bool(lead & (self.after | self.since)), bool(lead & (self.since | self.until))
+            return PartOfTime(
+                match[0],
+                lambda _, of_month, of_day: (
+                    (((of_month, of_day) > (month, day)) is is_later and (of_month, of_day) != (month, day))
+                    or (is_included and (of_month, of_day) == (month, day))
+                ),
+                is_bound=True,
+            )
+        return PartOfTime(match[0], lambda _, of_month, of_day: of_day == day and month in (0, of_month))
+
+    def clock(self, question: str) -> PartOfTime | None:
+        """Return the minutes of a day that a question asks for: "at 9", "between 2 and 4 pm", "before 10:00"; None without them."""
+        if between := _RANGE_OF_HOURS.search(question):
+            half = between["first_half"] or between["last_half"]
+            first, last = (_minutes(between, end, half) for end in ("first_", "last_"))
+            if first is None or last is None:
+                return None
+            return PartOfTime(between[0], lambda begin, end: begin <= last and first <= end)
+        found = []
+        for match in _CLOCK.finditer(question):
+            minutes, lead = _minutes(match), fold(match["lead"] or "")
+            is_phrase = lead == "at" and re.match(_PHRASE_END, question[match.end() :])
+            if minutes is not None and (match["half"] or ":" in match[0] or is_phrase):
+                found.append((match[0], lead, minutes, bool(match["half"] or match["minute"])))
+        if len(found) != 1:
+            return None
+        words, lead, time, is_exact = found[0]
+        if lead in self.before:
+            return PartOfTime(words, lambda begin, _: begin < time, is_bound=True)
+        if lead in self.after:
+            return PartOfTime(words, lambda begin, _: begin > time, is_bound=True)
+        if lead in self.since:
+            return PartOfTime(words, lambda begin, end: begin == time or begin == end >= time, is_bound=True)
+        if lead in self.until:  # "who works until 6 pm", "what is over by then"
+            return PartOfTime(words, lambda begin, end: end == time or begin == end <= time, is_bound=True)
+        # "at 2" may be 14:00
+        times = (time,) if is_exact or time >= _HOURS * _MINUTES // 2 else (time, time + _HOURS * _MINUTES // 2)
+        return PartOfTime(words, lambda begin, end: any(begin == each or begin <= each < end for each in times))
 
     def clause(self, question: str, event: Period) -> Period | None:
         """Return the time of a clause ("while X played", "after X was founded") about an `event`; None without a clause."""
@@ -167,3 +259,24 @@ def _named_times(question: str) -> Sequence[_NamedTime]:
         if is_date(span.entity["id"]) and not any(time.start < span.end and span.start < time.end for time in times):
             times.append(_NamedTime(span.start, span.end, Period.of_date(span.entity)))
     return sorted(times)
+
+
+def clock_times(text: str) -> tuple[int, int] | None:
+    """Return the first and the last minute of a text that is a time of the day, or from one to another: "9:15", "2 pm–4 pm"."""
+    parts = re.split(r"\s*(?:[–—-]|to)\s*", text.strip())
+    matches = [re.fullmatch(_HOUR.format(""), part, re.IGNORECASE) for part in parts]
+    if not 0 < len(matches) <= 2 or not any(match and (":" in match[0] or match["half"]) for match in matches):
+        return None
+    half = matches[-1]["half"] if matches[-1] else None
+    minutes = [_minutes(match, half=half) if match else None for match in matches]
+    return None if None in minutes else (minutes[0] or 0, minutes[-1] or 0)
+
+
+def _minutes(match: re.Match[str], end: str = "", half: str | None = None) -> int | None:
+    hour, minute = int(match[f"{end}hour"]), int(match[f"{end}minute"] or 0)
+    half = (match[f"{end}half"] or half or "").lower()
+    if hour > _HOURS or minute >= _MINUTES:
+        return None
+    if half[:1] in ("a", "p") and hour <= _HOURS // 2:
+        hour = hour % (_HOURS // 2) + (_HOURS // 2 if half[0] == "p" else 0)
+    return hour * _MINUTES + minute

@@ -23,6 +23,7 @@ from .referents import EarlierEntity, FeatureReader, ReferentFeatures, ReferentW
 _MIN_PROBABILITY = 0.1  # of referents besides the best
 # a correction replaces something, or is a question of its own ("no, her husband": 2.0); "before 1950" for "after 1970" has 1.3
 _NONE_CORRECTED = 1.6
+_NONE_OF_FILES = 2.1  # "and for books?" over files names no item: whatever the model says, it replaces something
 # of a second reading that is tried; from .01 to .1 as many answers of 400 questions got right by it, with more or fewer readings
 _LEAST = 0.04
 _MOST_REFERENTS = 3  # that may give the second reading
@@ -121,7 +122,8 @@ class Rewriter:
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing) if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
-        most = _NONE_CORRECTED if is_correction else 1.0
+        is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
+        most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
         completed = ellipsis.full if ellipsis is not None and ellipsis.none < most else None
         first = self._likeliest(question, completed, entities, order, probabilities, features)
         share = 1 - ellipsis.none / 2 if ellipsis else 0.0
@@ -201,7 +203,7 @@ class Rewriter:
             return None
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
-        start, end = int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1])
+        start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
         start = self._with_preposition(question, last_question, start, end)
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
@@ -277,6 +279,15 @@ class Rewriter:
         if referents[0] in left and referents[0].entity["label"].casefold() not in question.casefold():
             inserted.append(_inserted(len(question.rstrip(" ?.!")), referents[0]))
         return inserted, removed
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span of a text with the rest of the words that it begins and ends in: tokens may be a part of a year."""
+    while 0 < start < len(text) and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while 0 < end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    return start, end
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:

@@ -20,6 +20,7 @@ SOURCES = ("kb", "text", "table", "info")
 DEFAULT_SOURCES = "_".join(SOURCES)
 _SHEETS = (".xlsx", ".xlsm", ".xltx", ".xltm", ".xls", ".xlt", ".ods")
 _SLIDES = (".pptx", ".pptm", ".ppsx", ".potx", ".odp")
+_MAILS = (".eml", ".msg", ".mbox")
 
 
 class Entity(TypedDict):
@@ -173,6 +174,11 @@ class Evidence(TypedDict):
 
 # the sources of evidences, as their authors may give them
 _STRUCTURE = {"fact": list[Entity], "row": Row, "attribute": Attribute, "mentions": list[Mention]}
+
+
+def is_of_mail(evidence: Evidence) -> bool:
+    """Return True if an evidence is of a file of mails."""
+    return "citation" in evidence and evidence["citation"]["file"].lower().endswith(_MAILS)
 
 
 def shown_citation(evidence: Evidence) -> str:

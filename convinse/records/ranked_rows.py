@@ -27,6 +27,10 @@ _SCALE = re.compile(r"\s?([kKmMbB])n?\b")
 _FRACTION = re.compile(r"(?<=[0-9])(?P<sign>[.,])(?P<digits>[0-9]+)(?![0-9.,])")
 _POINTS = str.maketrans(",.", ".,")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
+_STAMP = re.compile(
+    r"(?:[0-9]{4} |[0-9]{2}T)[0-9]{2}:[0-9]{2}"
+)  # 2026-02-03T08:10:00Z, Tue, 03 Feb 2026 08:10:00 +0100
+_ZONE = re.compile(r"(?<=:[0-9]{2})(?:\.[0-9]+)?\s?(?:Z|[+-][0-9]{2}:?[0-9]{2}|[A-Z]{3})$")
 _NUMBERED = re.compile(r"[A-Za-z]{1,4}[-/]\d[\d/-]*")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
 _MORE_DIGITS = re.compile("[0-9½⅓⅔¼¾⅛⅜⅝⅞]")  # beside the number of a text
@@ -35,6 +39,7 @@ _DATE, _TIME = "date", "time"
 _HOUR, _MINUTE = 3600, 60
 _YEARS = range(1000, 2101)  # numbers that may be years
 _YEAR_DIGITS = 4  # a date of more characters has a month or a day
+_DECADE = 10  # years
 _MONTHS = 12  # a larger number of a date is its day
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})")
 _MAX_UNIT_WORDS = 3  # beside a number; with more words the cell is a text
@@ -247,8 +252,17 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     filled = sum(cell is not None for cell in cells)
     if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
-    are_dates = unit == _DATE or (not unit and all(amount in _YEARS for amount in distinct))
+    are_dates = unit == _DATE or (
+        not unit and all(amount in _YEARS for amount in distinct) and not _are_round(distinct)
+    )
     return ColumnOrder(amounts, are_dates, unit, has_commas)
+
+
+def _are_round(amounts: Iterable[float]) -> bool:
+    """Return True for amounts that look like years and are no decades: 1280, 1310, 1440."""
+    ordered = sorted(amounts)
+    steps = {after - before for before, after in zip(ordered, ordered[1:], strict=False)}
+    return len(ordered) > _MIN_VALUES and len(steps) > 1 and not any(amount % _DECADE for amount in ordered)
 
 
 def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> str:
@@ -322,6 +336,7 @@ def value_of(text: str) -> CellValue | None:
     if clock is not None:
         hours = int((clock["hours"] or "0:")[:-1])
         return CellValue(hours * 3600 + int(clock["minutes"]) * 60 + float(clock["seconds"]), _TIME)
+    bare = _ZONE.sub("", bare).replace("T", " ") if _STAMP.search(bare) else bare
     literals = list(find_literals(bare))
     if literals and len(literals) <= 2 and all(is_date(literal.entity["id"]) for literal in literals):
         start = literals[0].entity["id"].partition("T")[0]
