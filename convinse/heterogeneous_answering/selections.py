@@ -21,7 +21,7 @@ from .tables import Column, Selection, Table
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
-_DAYS_OF_YEAR = 366
+_DAYS_OF_YEAR = 366  # of a period that are taken one by one: a leap year
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 
 
