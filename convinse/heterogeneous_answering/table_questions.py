@@ -35,11 +35,12 @@ from ..records.units import BASE_UNITS
 from ..records.written_values import value_at
 from .bounds import bound_words, with_measures
 from .candidates import Computed
-from .comparisons import chosen_by_value, years_between
+from .comparisons import chosen_by_value
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .question import Question
 from .selections import content_words, extent_of, is_unexplained, selected_rows, unexplained
+from .spans import spans
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Table, cell_answers, head_keywords
@@ -317,6 +318,6 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "list": listed_rows,
     "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
     "order": ordered_things,
-    "span": lambda question, _: years_between(question),
+    "span": lambda question, _: spans(question),
     "sum": _sum,
 }

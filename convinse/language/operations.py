@@ -85,6 +85,7 @@ class OperationWords:
     differing: re.Pattern[str]
     counting: re.Pattern[str]
     spanning: re.Pattern[str]
+    lasting: re.Pattern[str]
     alike: re.Pattern[str]
     recurring: WordSet
     partial: re.Pattern[str]

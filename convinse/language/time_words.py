@@ -43,6 +43,7 @@ class TimeWords:
     succeeding: WordSet
     preceding: WordSet
     former: WordSet
+    lasting: WordSet
     while_: WordSet
     present: WordSet
     past: WordSet
