@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..language.property_names import PropertyLabel
 from ..language.validity import judged_parts
-from ..records.literals import is_known
+from ..records.literals import is_date, is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
@@ -48,7 +48,7 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
 
     A choice ("A or B?") admits the names that it offers. Other questions admit an item that they are about only under another name
     ("Who is Richard Bachman?"), as a computed result, or as the value of a property that they ask for. A question for a number
-    admits no words without a digit and no award.
+    admits no words without a digit and no award, one for a length of time no date.
     """
     keywords = question.language.properties.keywords
     if question.language.operations.offers(question.text):
@@ -73,6 +73,8 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
         labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
         is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
+        if is_date(entity_id) and question.language.operations.lasting.search(question.in_full):
+            is_possible = False  # "how long", "how many years"
         if (
             is_possible
             and question.expected.kind == "number"

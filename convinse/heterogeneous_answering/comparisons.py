@@ -124,12 +124,12 @@ def compared_values(
     things = _things(question)
     if len(things) < 2:
         return None
-    words = keywords(question.in_full).difference(beside, *(keywords(thing["label"]) for thing in things))
+    words = keywords(question.in_full).difference(*(keywords(thing["label"]) for thing in things))
     values = [list(_values(thing, question)) for thing in things]
     labels = {label for of_thing in values for label, _ in of_thing}
     candidates = [{label for label in labels if names.asking(label, words)}]
     if by is None:
-        beginnings = _BEGINNINGS if _asks_for_beginning(question, words) else ()
+        beginnings = _BEGINNINGS if _asks_for_beginning(question, words - beside) else ()
         candidates += [{label for label in labels if label.id == beginning} for beginning in beginnings]
     else:
         candidates += [

@@ -47,7 +47,10 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if counted is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     things, nouns = counted
-    if not any(read.is_of_document for read in question.evidences) and _is_stated(question, nouns):
+    is_of_files = any(read.is_of_document for read in question.evidences)
+    if not is_of_files and operations.lasting.search(question.in_full):  # "How many years did it run?"
+        return []
+    if not is_of_files and _is_stated(question, nouns):
         return []
     return _rows(question, tables, things, nouns) or _values(question, things, nouns)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
@@ -38,13 +38,12 @@ def _years_between(question: Question) -> list[Computed]:
     if len(found) != 2:
         return []
     first, second = sorted((value for _, value in found), key=lambda value: value.lowest)
-    period = Period(int(first.lowest), int(second.highest))
-    if (first.lowest, second.lowest) == (first.highest, second.highest):  # both days are known
-        years = round((second.lowest - first.lowest) / _YEAR)
-    else:
-        years = _years(period)
-    places = (first.place, second.place)
-    return [Computed(number_entity(str(years), "years"), SPAN, places, frozenset(places))]
+    return _span(_years(Period(int(first.lowest), int(second.lowest))), (first.place, second.place))
+
+
+def _span(years: int, places: Iterable[int]) -> list[Computed]:
+    shown = tuple(dict.fromkeys(places))
+    return [Computed(number_entity(str(years), "year" if years == 1 else "years"), SPAN, shown, frozenset(shown))]
 
 
 def _years_held(question: Question) -> list[Computed]:
@@ -56,8 +55,7 @@ def _years_held(question: Question) -> list[Computed]:
     if any(first.overlaps(second) for first, second in pairwise(periods)):
         return []
     years = sum(map(_years, periods))  # "Zidane coached Real Madrid from 2016 to 2018 and from 2019 to 2021"
-    places = tuple(dict.fromkeys(place for _, shown, _ in asking for place in shown))
-    return [Computed(number_entity(str(years), "years"), SPAN, places, frozenset(places))] if years else []
+    return _span(years, (place for _, shown, _ in asking for place in shown)) if years else []
 
 
 def _held(question: Question, words: AbstractSet[str]) -> Iterator[tuple[Period, tuple[int, ...], bool]]:
@@ -118,7 +116,5 @@ def _is_bounded(period: Period) -> bool:
 
 
 def _years(period: Period) -> int:
-    """Return the years of a period, rounded; from a year to another the difference of both."""
-    first, last = period.first // _YEAR, period.last // _YEAR
-    is_of_years = period.first % _YEAR == 0 and period.last % _YEAR == _YEAR - 1
-    return last - first if is_of_years else round((period.last - period.first) / _YEAR)
+    """Return the difference of the years in which a period begins and ends, which is what people count, whatever its days."""
+    return period.last // _YEAR - period.first // _YEAR
