@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
 
 from ..language.property_names import PropertyLabel
 from ..language.validity import judged_parts
-from ..records.literals import is_date, is_known
+from ..records.literals import is_date, is_item, is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
@@ -88,6 +90,50 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         if is_possible and (candidate.computed or not _is_of_other_kind(candidate, question)):
             possible.append(candidate)
     return possible
+
+
+def values_of_others(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
+    """Return the dates and numbers of which all evidences are about another thing than one that the question names."""
+    others = _places_of_others(question)
+    values = [
+        candidate for candidate in candidates if kind_of_value(candidate.entity["id"]) and not candidate.computed
+    ]
+    return [candidate for candidate in values if candidate.places and others.issuperset(candidate.places)]
+
+
+def _places_of_others(question: Question) -> frozenset[int]:
+    """Return the places of evidences about another thing than one that a question names, such as another winner of its prize.
+
+    Such an evidence does not have the thing, but in its place a thing of the same class that no evidence has beside it, as one has
+    a brother, or a row has another club.
+    """
+    items, types = question.items, question.language.answer_types
+    keywords = question.language.properties.keywords
+    words = keywords(question.in_full)
+    ids = [{entity["id"] for entity in read.entities} for read in question.evidences]
+    for read, named in zip(question.evidences, ids, strict=True):
+        if read.subject is not None:
+            named.add(read.subject["id"])
+    about = {entity["id"] for entity in question.about}
+
+    @cache
+    def classes(name: str) -> AbstractSet[str]:
+        return types.heads(items.types(name)) if is_item(name) else frozenset()
+
+    places: set[int] = set()
+    for thing in about:
+        if not (name := keywords(items.label(thing) or "")) & words:
+            continue
+        kinds = classes(thing)
+        beside = frozenset[str]().union(*(named for named in ids if thing in named))
+        for place, (read, named) in enumerate(zip(question.evidences, ids, strict=True)):
+            if thing in named or name & read.keywords == name:
+                continue
+            # the first entity is the thing that a page is about
+            rivals = named if "row" in read.evidence else {entity["id"] for entity in read.entities[:1]} - beside
+            if any(kinds & classes(rival) for rival in rivals - about):
+                places.add(place)
+    return frozenset(places)
 
 
 def _is_compared(candidate: EntityCandidate) -> bool:
