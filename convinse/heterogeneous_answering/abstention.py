@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..language.language import stop_words
+from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.conversation import Turn
 from .question import Question
@@ -37,7 +39,8 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     is_unrelated = bool(words and question.evidences) and all(
         evidence.is_of_document and words.isdisjoint(evidence.keywords) for evidence in question.evidences
     )
-    if likely >= least and not unknown and not is_unrelated:
+    is_baseless = bool(ranked) and (_lacks_place(question, ranked[0]) or _asks_about_future(question, ranked[0]))
+    if likely >= least and not unknown and not is_unrelated and not is_baseless:
         return None
     if unknown:
         return f"{_UNKNOWN} {_listed(unknown)}"
@@ -46,7 +49,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         return f"{_NOT_FOUND} {_listed(names)}" if names else _NO_NAME
     if is_unrelated:
         return _UNRELATED
-    if others and others[0].score >= _RIVAL * likely and likely + others[0].score >= least:
+    if not is_baseless and others and others[0].score >= _RIVAL * likely and likely + others[0].score >= least:
         first, second = ranked[0].entity["label"], others[0].entity["label"]
         return f"the evidences disagree: {first} or {second}"
     return DO_NOT_SAY
@@ -88,6 +91,46 @@ def unknown_names(question: Question) -> list[str]:
         if not (any(map(is_found, name.split())) if name.islower() else is_found(name))
         and not all(map(is_found, words.names.listed(name)))
     ]
+
+
+def _lacks_place(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question asks for the second, third ... of things of which the evidences of an answer do not have as many.
+
+    "Her third child" of somebody with two. Rows are in an order, and texts may say the word.
+    """
+    operations, keywords = question.language.operations, question.language.properties.keywords
+    nth = operations.nth(question.in_full)
+    if nth is None or best.reasons[:1] == ("order",):
+        return False
+    place, word, _ = nth
+    if word in {name for entity in question.about for name in fold(entity["label"]).split()}:
+        return False
+    words, names = keywords(question.in_full), question.property_names
+    values: Counter[tuple[str, str]] = Counter()  # of each property of a fact
+    for read in question.evidences:
+        if fact := read.fact:
+            label = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
+            if names.asking(label, words):
+                values[fact.subject["id"], fact.predicate["id"]] += 1
+    for read in (question.evidences[at] for at in best.places):
+        said = read.folded.split()
+        if "row" in read.evidence or word in said or any(text.startswith(str(place)) for text in said):
+            return False
+        if "attribute" in read.evidence:
+            attribute = read.evidence["attribute"]
+            if names.asking(PropertyLabel(attribute["path"][-1]), words) and len(attribute["values"]) >= place:
+                return False
+        elif (fact := read.fact) and values[fact.subject["id"], fact.predicate["id"]] >= place:
+            return False
+    return True
+
+
+def _asks_about_future(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question asks what will be, and the evidences of an answer do not speak of that."""
+    future = question.language.times.future
+    if future.isdisjoint(fold(question.in_full).split()):
+        return False
+    return all(future.isdisjoint(question.evidences[at].folded.split()) for at in best.places)
 
 
 def foreign(question: str, common: frozenset[str], names: Iterable[str] = ()) -> str | None:

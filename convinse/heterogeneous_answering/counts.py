@@ -52,7 +52,37 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     if not is_of_files and _is_stated(question, nouns):
         return []
+    if operations.counted_of_those.search(question.text):
+        return _of_those(question, tables)
     return _rows(question, tables, things, nouns) or _values(question, things, nouns)
+
+
+def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return how many rows of the table of earlier answers have a person in the column that a verb names: "How many of those did he direct?".
+
+    Without such a column those that have the verb in a cell: "Writer and director".
+    """
+    keywords = question.language.properties.keywords
+    said = [name for entity in question.said if (name := keywords(entity["label"]))]
+    people = [keywords(entity["label"]) for entity in question.about]
+    words = keywords(question.in_full)
+    verbs = question.language.properties.with_synonyms(words.difference(*people))
+    for table in tables:
+        names = table.name_column
+        if names is None or not any(cell and keywords(cell["text"]) in said for cell in names.cells):
+            continue
+        named = [column for column in table.columns if column.keywords & verbs]
+        texts = [(row, column, cell["text"]) for column in table.columns for row, cell in enumerate(column.cells) if cell]
+        if named:
+            of_people = ((row, keywords(text)) for row, column, text in texts if column is named[0])
+            rows = {row for row, cell in of_people if cell and (cell <= words or any(name <= cell for name in people))}
+        else:
+            rows = {row for row, column, text in texts if column is not names and keywords(text) & verbs}
+        if rows:
+            places = table.evidence_places(sorted(rows))
+            rivals = frozenset(table.places.values())
+            return [Computed(number_entity(str(len(rows))), COUNT, places, rivals)]
+    return []
 
 
 def _is_stated(question: Question, nouns: frozenset[str]) -> bool:

@@ -29,6 +29,7 @@ class _DatedValue(NamedTuple):
     end: Entity | None
 
 
+_MUTUAL = ("P26", "P451")  # spouse, partner
 _Groups = dict[tuple[str, ...], list[_DatedValue]]  # by subject and property
 
 
@@ -73,6 +74,9 @@ def _dated_values(question: Question) -> _Groups:
             values = [value for value in values if value["id"] != part.group[0]]
             if len(values) == 1:
                 groups[part.group].append(_DatedValue(place, values[0], label, part.period, start, end))
+            if fact and label.id in _MUTUAL:  # who is married to whom may be stated of either
+                mirrored = _DatedValue(place, fact.subject, label, part.period, start, end)
+                groups[fact.object["id"], label.id].append(mirrored)
     return groups
 
 
@@ -123,6 +127,14 @@ def _held_then(groups: _Groups, question: Question) -> list[Computed]:
     for (subject, *_), group in groups.items():
         holding = [dated for dated in group if time.admits(dated.period)]
         if subject in about and question.property_names.asking(group[0].label, words):
-            rivals = frozenset(dated.place for dated in group)
+            rivals = frozenset(dated.place for dated in group) | _places_of_property(question, subject, group[0].label)
             results += [Computed(dated.value, "interval", (dated.place,), rivals=rivals) for dated in holding]
     return results
+
+
+def _places_of_property(question: Question, subject: str, label: PropertyLabel) -> set[int]:
+    """Return the places of facts with values of a property, whether or not they say when it held."""
+    facts = ((place, read.fact) for place, read in enumerate(question.evidences))
+    return {
+        place for place, fact in facts if fact and (fact.subject["id"], fact.predicate["id"]) == (subject, label.id)
+    }

@@ -132,9 +132,14 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
         page = keywords(question.items.label(table.rows[0]["page"]) or "")
         is_of_topic = table.rows[0]["page"] in about or any(len(word) > _INITIALS for word in page & words)
         selected = selected_rows(question, table, words - page) if table.dated and is_of_topic else None
-        if selected is None or is_unexplained("cell", question, table, words, selected.used):
+        if selected is None:
             continue
-        asking = words - page - selected.used
+        synonyms = question.language.properties.with_synonyms
+        named = table.headers | table.title_keywords
+        meant = frozenset(word for word in words if synonyms({word}) & named)  # "played guitar" of a column "Guitarist"
+        if is_unexplained("cell", question, table, words, selected.used | meant):
+            continue
+        asking = synonyms(words - page - selected.used)
         headed = [column for column in table.columns if column.keywords & asking and not column.order]
         best = max(headed, key=lambda column: len(column.keywords & asking) / len(column.keywords), default=None)
         column = best or (table.name_column if table.title_keywords & asking else None)
