@@ -50,7 +50,7 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
 
     A choice ("A or B?") admits the names that it offers. Other questions admit an item that they are about only under another name
     ("Who is Richard Bachman?"), as a computed result, or as the value of a property that they ask for. A question for a number
-    admits no words without a digit and no award, one for a length of time no date.
+    admits no words without a digit and no award.
     """
     keywords = question.language.properties.keywords
     if question.language.operations.offers(question.text):
@@ -75,8 +75,6 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
         labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
         is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
-        if is_date(entity_id) and question.language.operations.lasting.search(question.in_full):
-            is_possible = False  # "how long", "how many years"
         if (
             is_possible
             and question.expected.kind == "number"
@@ -92,13 +90,23 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     return possible
 
 
-def values_of_others(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
-    """Return the dates and numbers of which all evidences are about another thing than one that the question names."""
+def baseless_values(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
+    """Return the dates and numbers that cannot answer: all their evidences are about another thing than one that the question names.
+
+    Likewise dates in answer to "how many" and "how long".
+    """
     others = _places_of_others(question)
+    operations = question.language.operations
+    counting = operations.counting.search(question.in_full) or operations.lasting.search(question.in_full)
     values = [
         candidate for candidate in candidates if kind_of_value(candidate.entity["id"]) and not candidate.computed
     ]
-    return [candidate for candidate in values if candidate.places and others.issuperset(candidate.places)]
+    return [
+        candidate
+        for candidate in values
+        if (counting and is_date(candidate.entity["id"]))
+        or (candidate.places and others.issuperset(candidate.best_places or candidate.places))
+    ]
 
 
 def _places_of_others(question: Question) -> frozenset[int]:
@@ -130,7 +138,9 @@ def _places_of_others(question: Question) -> frozenset[int]:
             if thing in named or name & read.keywords == name:
                 continue
             # the first entity is the thing that a page is about
-            rivals = named if "row" in read.evidence else {entity["id"] for entity in read.entities[:1]} - beside
+            is_of_parts = read.fact is not None or "row" in read.evidence
+            rivals = named if is_of_parts else {entity["id"] for entity in read.entities[:1]}
+            rivals = rivals if "row" in read.evidence else rivals - beside
             if any(kinds & classes(rival) for rival in rivals - about):
                 places.add(place)
     return frozenset(places)

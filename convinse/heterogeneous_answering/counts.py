@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -18,6 +19,7 @@ from .selections import best_explained, extent_of, relates_rows, title_words, un
 from .tables import Table
 
 COUNT = "count"
+_YEAR = re.compile(r"\b[12]\d{3}\b")
 MANY_WORDS = 3  # behind "how many"
 
 
@@ -77,7 +79,8 @@ def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
             of_people = ((row, keywords(text)) for row, column, text in texts if column is named[0])
             rows = {row for row, cell in of_people if cell and (cell <= words or any(name <= cell for name in people))}
         else:
-            rows = {row for row, column, text in texts if column is not names and keywords(text) & verbs}
+            cells = [(row, keywords(text)) for row, column, text in texts if column is not names]
+            rows = {row for row, cell in cells if cell and cell <= words} or {row for row, cell in cells if cell & verbs}
         if rows:
             places = table.evidence_places(sorted(rows))
             rivals = frozenset(table.places.values())
@@ -148,7 +151,10 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
 def _is_partial(question: Question, table: Table) -> bool:
     """Return True if a table of an article says that it has only some of the things, such as "Selected albums"."""
     operations, caption = question.language.operations, table.rows[0]["caption"]
-    is_partial = operations.partial.search(caption) or operations.partial_times.search(caption)
+    times = operations.partial_times.search(caption)
+    if times is not None and any(year in caption for year in _YEAR.findall(question.in_full)):
+        times = None  # "How many finals did they play up to 2010?" of "Finals up to 2010"
+    is_partial = operations.partial.search(caption) or times
     return is_partial is not None and not _is_of_document(question, table)
 
 
@@ -168,8 +174,9 @@ def _values(question: Question, things: frozenset[str], nouns: frozenset[str]) -
             holding = [value for value in values if _names(question, value[0], entity)]
             if holding:
                 chosen = [value for value in chosen if value in holding]
+        holds = question.language.properties.holds
         used = names.union(*(question.evidences[place].keywords | asking for place, asking in chosen))
-        rest = words - used - question.language.yes_no.light_keywords
+        rest = {word for word in words if not holds(used, word)} - question.language.yes_no.light_keywords
         if len(chosen) > 1 and not rest:
             places = tuple(dict.fromkeys(place for place, _ in chosen))
             rivals = frozenset(place for place, _ in values)
@@ -187,6 +194,8 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
     dated: dict[tuple[str, str], list[_Value]] = defaultdict(list)  # those with qualifiers
     keywords = question.language.properties.keywords
     words = keywords(question.in_full)
+    names = frozenset[str]().union(*(keywords(entity["label"]) for entity in question.about))
+    is_present = not question.language.times.asks_about_past(question.in_full)
     is_recurring = nouns <= keywords(" ".join(question.language.operations.recurring))
     for place, read in enumerate(question.evidences):
         if fact := read.fact:
@@ -196,8 +205,11 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             # "how many Emmys did X win", "how many Academy Awards": the values that have what the property does not say
             is_named = bool(asking) and nouns - of_property <= keywords(fact.object["label"])
             if is_recurring:  # "how many times did X win Y"
-                is_named = fact.object["id"] in about
-            is_past = any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
+                holds = question.language.properties.holds
+                is_named = fact.object["id"] in about or all(
+                    holds(keywords(fact.object["label"]), word) for word in words - nouns - asking - names
+                )
+            is_past = is_present and any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
                 key = fact.subject["id"], fact.predicate["id"]
                 facts[key].append((place, asking))

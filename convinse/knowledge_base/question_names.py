@@ -46,7 +46,7 @@ def small_names(question: str, language: Language) -> list[tuple[int, int]]:
         types = language.answer_types
         is_noun = word in types.person_nouns | types.place_nouns | types.number_nouns or types.names_class(word)
         is_common = word in language.words.not_names or language.common.has(word) or language.common.is_near(word)
-        if not word or is_noun or is_common:
+        if not word or is_noun or is_common or language.operations.comparison(word):  # "taller"
             continue
         if places and not question[places[-1][1] : match.start()].strip():
             places[-1] = (places[-1][0], match.end())
