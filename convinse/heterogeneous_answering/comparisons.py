@@ -134,7 +134,7 @@ def compared_values(
     else:
         candidates += [
             {label for label in labels if names.asking(label, measures)}
-            for measures in (by, with_measures(words, question))
+            for measures in (by, question.language.properties.with_synonyms(words), with_measures(words, question))
         ]
     for requested in candidates:
         if len({label.id for label in requested if label.id}) > 1:  # "Did A die before B was born?"

@@ -10,7 +10,7 @@ from itertools import takewhile
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.facts import END_TIME
+from ..records.facts import END_TIME, POINT_IN_TIME
 from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
@@ -19,6 +19,7 @@ from .selections import best_explained, extent_of, relates_rows, title_words, un
 from .tables import Table
 
 COUNT = "count"
+_CLAUSE_END = re.compile(r"[,;.]")
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 MANY_WORDS = 3  # behind "how many"
 
@@ -94,11 +95,12 @@ def _is_stated(question: Question, nouns: frozenset[str]) -> bool:
     needs = nouns - keywords(" ".join(question.language.operations.recurring))
     about = {entity["id"] for entity in question.about}
     for read in question.evidences:
-        if read.subject is not None and read.subject["id"] not in about:
+        subject = read.subject or next(iter(read.entities), None)
+        if subject is not None and subject["id"] not in about:
             continue
         for mention in read.mentions:
             if is_number(mention["id"]):
-                behind = " ".join(read.text[mention["end"] :].split()[: MANY_WORDS + 1])
+                behind = " ".join(_CLAUSE_END.split(read.text[mention["end"] :])[0].split()[: MANY_WORDS + 1])
                 labels = [behind, *(label.text for label in read.labels_at(mention["start"]))]
                 if needs and any(needs <= keywords(label) for label in labels):
                     return True
@@ -190,8 +192,8 @@ def _names(question: Question, place: int, entity: Entity) -> bool:
 
 def _values_by_property(question: Question, nouns: frozenset[str], about: set[str]) -> Iterator[list[_Value]]:
     """Yield the values of each property of a thing of the question that its nouns name, those of infoboxes first."""
-    facts: dict[tuple[str, str], list[_Value]] = defaultdict(list)
-    dated: dict[tuple[str, str], list[_Value]] = defaultdict(list)  # those with qualifiers
+    # of a prize each time that it was won: the statements with a time, else those with other qualifiers, else all
+    levels: list[dict[tuple[str, str], dict[str, _Value]]] = [defaultdict(dict), defaultdict(dict), defaultdict(dict)]
     keywords = question.language.properties.keywords
     words = keywords(question.in_full)
     names = frozenset[str]().union(*(keywords(entity["label"]) for entity in question.about))
@@ -212,14 +214,17 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             is_past = is_present and any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
                 key = fact.subject["id"], fact.predicate["id"]
-                facts[key].append((place, asking))
-                if fact.qualifiers:
-                    dated[key].append((place, asking))
+                is_by_name = not is_recurring and nouns <= of_property  # "how many wives": each value once
+                told = {predicate["id"] for predicate, _ in fact.qualifiers}
+                level = 2 if is_by_name or not told else 1 - (POINT_IN_TIME in told)
+                distinct = fact.object["id"] if is_by_name else read.text
+                for values in levels[level:]:
+                    values[key].setdefault(distinct, (place, asking))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
             name = keywords(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
             if name and name <= nouns and not any(any(find_literals(text)) for text in texts):
                 yield [(place, frozenset())] * len({*texts})
-    for key, values in facts.items():
-        yield dated.get(key, values)
+    for key in levels[-1]:
+        yield [*next(values[key] for values in levels if key in values).values()]

@@ -28,7 +28,7 @@ from collections.abc import Set as AbstractSet
 from ..language.property_names import PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
-from ..records.evidence import Entity, passage_start
+from ..records.evidence import Cell, Entity, passage_start
 from ..records.literals import is_date, is_number, number_entity
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
@@ -152,6 +152,40 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
             result = Computed(answers[0], "interval", table.evidence_places([*cells]), rivals=others)
             found.append((len(unexplained(question, table, words, selected.used)), result))
     return [min(found, key=lambda pair: pair[0])[1]] if found else []
+
+
+def _beside(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return the name in the row before or after the one that a question names: "Who managed Chelsea after Mourinho?"."""
+    times, properties = question.language.times, question.language.properties
+    is_later = times.asks_beside(question.in_full)
+    if is_later is None or question.expected.kind in ("yesno", "date", "number"):
+        return []
+    words, about = content_words(question), {entity["id"] for entity in question.about}
+    time = times.named(question.in_full)
+    for table in tables:
+        names = table.name_column
+        if names is None or not table.dated or table.rows[0]["page"] not in about:
+            continue
+        if not properties.with_synonyms(words) & (table.title_keywords | names.keywords):
+            continue
+        cells = [(period, row, names.cells[row]) for row, period in table.periods() if period is not None]
+        held = [(period, row, cell) for period, row, cell in sorted(cells, key=lambda held: held[:2]) if cell]
+        named = [at for at, (_, _, cell) in enumerate(held) if _is_named(cell, words, question)]
+        if time is not None and len(named) > 1:
+            named = [at for at in named if held[at][0].overlaps(time)]
+        at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
+        if 0 <= at < len(held):
+            _, row, cell = held[at]
+            places = table.evidence_places([row, held[named[0]][1]])
+            rivals = frozenset(table.places.values())
+            return [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
+    return []
+
+
+def _is_named(cell: Cell, words: AbstractSet[str], question: Question) -> bool:
+    """Return True if a question has the name in a cell, or the last word of it."""
+    last = question.language.properties.keywords(cell["text"].rsplit(maxsplit=1)[-1])
+    return bool(last) and last <= words
 
 
 def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
@@ -321,7 +355,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "difference": _difference,
     "entry": _entry,
     "list": listed_rows,
-    "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
+    "interval": lambda question, tables: by_intervals(question) or _beside(question, tables) or _held_then(question, tables),
     "order": ordered_things,
     "span": lambda question, _: spans(question),
     "sum": _sum,
