@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
-from functools import cache
 
 from ..language.property_names import PropertyLabel
 from ..language.validity import judged_parts
-from ..records.literals import is_date, is_item, is_known
+from ..records.literals import is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
@@ -88,62 +86,6 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         if is_possible and (candidate.computed or not _is_of_other_kind(candidate, question)):
             possible.append(candidate)
     return possible
-
-
-def baseless_values(candidates: Sequence[EntityCandidate], question: Question) -> list[EntityCandidate]:
-    """Return the dates and numbers that cannot answer: all their evidences are about another thing than one that the question names.
-
-    Likewise dates in answer to "how many" and "how long".
-    """
-    others = _places_of_others(question)
-    operations = question.language.operations
-    counting = operations.counting.search(question.in_full) or operations.lasting.search(question.in_full)
-    values = [
-        candidate for candidate in candidates if kind_of_value(candidate.entity["id"]) and not candidate.computed
-    ]
-    return [
-        candidate
-        for candidate in values
-        if (counting and is_date(candidate.entity["id"]))
-        or (candidate.places and others.issuperset(candidate.best_places or candidate.places))
-    ]
-
-
-def _places_of_others(question: Question) -> frozenset[int]:
-    """Return the places of evidences about another thing than one that a question names, such as another winner of its prize.
-
-    Such an evidence does not have the thing, but in its place a thing of the same class that no evidence has beside it, as one has
-    a brother, or a row has another club.
-    """
-    items, types = question.items, question.language.answer_types
-    keywords = question.language.properties.keywords
-    words = keywords(question.in_full)
-    ids = [{entity["id"] for entity in read.entities} for read in question.evidences]
-    for read, named in zip(question.evidences, ids, strict=True):
-        if read.subject is not None:
-            named.add(read.subject["id"])
-    about = {entity["id"] for entity in question.about}
-
-    @cache
-    def classes(name: str) -> AbstractSet[str]:
-        return types.heads(items.types(name)) if is_item(name) else frozenset()
-
-    places: set[int] = set()
-    for thing in about:
-        if not (name := keywords(items.label(thing) or "")) & words:
-            continue
-        kinds = classes(thing)
-        beside = frozenset[str]().union(*(named for named in ids if thing in named))
-        for place, (read, named) in enumerate(zip(question.evidences, ids, strict=True)):
-            if thing in named or name & read.keywords == name:
-                continue
-            # the first entity is the thing that a page is about
-            is_of_parts = read.fact is not None or "row" in read.evidence
-            rivals = named if is_of_parts else {entity["id"] for entity in read.entities[:1]}
-            rivals = rivals if "row" in read.evidence else rivals - beside
-            if any(kinds & classes(rival) for rival in rivals - about):
-                places.add(place)
-    return frozenset(places)
 
 
 def _is_compared(candidate: EntityCandidate) -> bool:

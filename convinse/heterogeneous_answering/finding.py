@@ -12,7 +12,7 @@ from ..language.read_evidence import ReadEvidence, is_code
 from ..records.evidence import Entity, normalize_source
 from ..records.literals import is_item, is_number
 from ..records.written_values import UNKNOWN, find_literals, value_at
-from .admission import possible_candidates, set_agreements, baseless_values
+from .admission import possible_candidates, set_agreements
 from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
 from .merging import MergedCandidates
 from .question import Question
@@ -64,8 +64,7 @@ def find_candidates(
     total = sum(candidate.read for candidate in possible) or 1.0  # scores of dropped candidates do not count
     for candidate in possible:
         candidate.read /= total
-    baseless = baseless_values(possible, question)  # what they would have got says that nothing answers
-    return [candidate for candidate in possible if candidate not in baseless]
+    return possible
 
 
 def _value_in_full(entity: Entity) -> Entity:

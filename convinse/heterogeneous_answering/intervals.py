@@ -127,14 +127,6 @@ def _held_then(groups: _Groups, question: Question) -> list[Computed]:
     for (subject, *_), group in groups.items():
         holding = [dated for dated in group if time.admits(dated.period)]
         if subject in about and question.property_names.asking(group[0].label, words):
-            rivals = frozenset(dated.place for dated in group) | _places_of_property(question, subject, group[0].label)
+            rivals = frozenset(dated.place for dated in group)
             results += [Computed(dated.value, "interval", (dated.place,), rivals=rivals) for dated in holding]
     return results
-
-
-def _places_of_property(question: Question, subject: str, label: PropertyLabel) -> set[int]:
-    """Return the places of facts with values of a property, whether or not they say when it held."""
-    facts = ((place, read.fact) for place, read in enumerate(question.evidences))
-    return {
-        place for place, fact in facts if fact and (fact.subject["id"], fact.predicate["id"]) == (subject, label.id)
-    }
