@@ -21,7 +21,6 @@ _DATE = "date"  # as a unit
 _BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them
 
 
-
 class Measured(NamedTuple):
     """A value of a thing: from the lowest to the highest amount, which differ for a date without a day, its unit and evidence."""
 

@@ -75,13 +75,17 @@ def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if names is None or not any(cell and keywords(cell["text"]) in said for cell in names.cells):
             continue
         named = [column for column in table.columns if column.keywords & verbs]
-        texts = [(row, column, cell["text"]) for column in table.columns for row, cell in enumerate(column.cells) if cell]
+        texts = [
+            (row, column, cell["text"]) for column in table.columns for row, cell in enumerate(column.cells) if cell
+        ]
         if named:
             of_people = ((row, keywords(text)) for row, column, text in texts if column is named[0])
             rows = {row for row, cell in of_people if cell and (cell <= words or any(name <= cell for name in people))}
         else:
             cells = [(row, keywords(text)) for row, column, text in texts if column is not names]
-            rows = {row for row, cell in cells if cell and cell <= words} or {row for row, cell in cells if cell & verbs}
+            rows = {row for row, cell in cells if cell and cell <= words} or {
+                row for row, cell in cells if cell & verbs
+            }
         if rows:
             places = table.evidence_places(sorted(rows))
             rivals = frozenset(table.places.values())

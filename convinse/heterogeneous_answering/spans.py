@@ -92,9 +92,7 @@ def _texts(read: ReadEvidence, start: int, end: int) -> list[str]:
     return [_BESIDE.sub("", read.text[start:end])]  # "Sara Lownds (1965–1977)"
 
 
-def _between_statements(
-    question: Question, words: AbstractSet[str]
-) -> Iterator[tuple[Period, tuple[int, ...], bool]]:
+def _between_statements(question: Question, words: AbstractSet[str]) -> Iterator[tuple[Period, tuple[int, ...], bool]]:
     """Yield the period between the start and the end that facts state of a thing itself: "How many years did Mad Men run?"."""
     if words.isdisjoint(question.language.properties.keyword_set(question.language.times.lasting)):
         return

@@ -136,7 +136,7 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         synonyms = question.language.properties.with_synonyms
         named = table.headers | table.title_keywords
-        meant = frozenset(word for word in words if synonyms({word}) & named)  # "played guitar" of a column "Guitarist"
+        meant = frozenset(word for word in words if synonyms(frozenset((word,))) & named)  # "played guitar" of a column "Guitarist"
         if is_unexplained("cell", question, table, words, selected.used | meant):
             continue
         asking = synonyms(words - page - selected.used)
@@ -355,7 +355,9 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "difference": _difference,
     "entry": _entry,
     "list": listed_rows,
-    "interval": lambda question, tables: by_intervals(question) or _beside(question, tables) or _held_then(question, tables),
+    "interval": lambda question, tables: (
+        by_intervals(question) or _beside(question, tables) or _held_then(question, tables)
+    ),
     "order": ordered_things,
     "span": lambda question, _: spans(question),
     "sum": _sum,

@@ -40,7 +40,7 @@ class PropertyWords:
         """Return the keywords of some words, without stop words."""
         return self.keywords(" ".join(words))
 
-    def with_synonyms(self, words: AbstractSet[str]) -> AbstractSet[str]:
+    def with_synonyms(self, words: WordSet) -> WordSet:
         """Return keywords with those by which evidences say the same: guitarist beside "guitar"."""
         return words.union(*(self.expansions[word] for word in words if word in self.expansions))
 
