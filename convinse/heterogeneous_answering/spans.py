@@ -105,12 +105,15 @@ def _between_statements(question: Question, words: AbstractSet[str]) -> Iterator
         for beginning, ending in _STATED:
             if beginning in dates and ending in dates:
                 (start, first), (end, last) = dates[beginning], dates[ending]
-                yield Period(Period.of_date(start).first, Period.of_date(end).last), (first, last), True
+                period = Period(Period.of_date(start).first, Period.of_date(end).last)
+                if _is_bounded(period):
+                    yield period, (first, last), True
                 break
 
 
 def _is_bounded(period: Period) -> bool:
-    return not period.is_point and period.first != ALL_TIME.first and not period.is_open
+    is_known = period.first != ALL_TIME.first and not period.is_open
+    return is_known and not period.is_point and period.first <= period.last  # "2010–2004" is a slip
 
 
 def _years(period: Period) -> int:
