@@ -268,7 +268,9 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float, words: Ste
         if "abstained" in turn:
             is_unanswered = turn["abstained"]["reason"] == DO_NOT_SAY
         else:
-            is_unanswered = bool(direct) and not any(_speaks_of(turn, step, direct[0], words) for step in steps)
+            is_of_person = all(step["question"].startswith("Who ") for step in steps)
+            is_unanswered = bool(direct) and is_of_person
+            is_unanswered = is_unanswered and not any(_speaks_of(turn, step, direct[0], words) for step in steps)
         if is_unanswered:
             turn["abstained"] = {"reason": _no_answer(unknown)}
         return

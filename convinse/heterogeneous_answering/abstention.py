@@ -152,15 +152,22 @@ def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:
         return False
     keywords = question.language.properties.keywords
     words = keywords(question.text)  # what a rewrite put in may be wrong
+    types, items = question.language.answer_types, question.items
+    country = types.noun_types("country")  # of somebody's "international caps"
     named = [
         (entity["id"], name)
         for entity in question.about
-        if (name := keywords(question.items.label(entity["id"]) or entity["label"])) & words
-        and not question.items.is_class(entity["id"])
+        if (name := keywords(items.label(entity["id"]) or entity["label"])) & words
+        and not items.is_class(entity["id"])
+        and types.heads(items.types(entity["id"])).isdisjoint(country)
     ]
     for read in (question.evidences[at] for at in best.places):
         ids = {entity["id"] for entity in (*read.entities, *([read.subject] if read.subject else ()))}
-        if all(thing in ids or name & words & read.keywords for thing, name in named):
+        lacking = [thing for thing, name in named if thing not in ids and not name & words & read.keywords]
+        is_pronoun = not question.language.words.pronouns["person"].isdisjoint(read.folded.split())  # for the person
+        if not lacking or (
+            is_pronoun and all(types.entity_kind(thing, items.types(thing)) == "person" for thing in lacking)
+        ):
             return False
     return True
 

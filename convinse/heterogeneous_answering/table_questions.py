@@ -136,7 +136,9 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         synonyms = question.language.properties.with_synonyms
         named = table.headers | table.title_keywords
-        meant = frozenset(word for word in words if synonyms(frozenset((word,))) & named)  # "played guitar" of a column "Guitarist"
+        meant = frozenset(
+            word for word in words if synonyms(frozenset((word,))) & named
+        )  # "played guitar" of a column "Guitarist"
         if is_unexplained("cell", question, table, words, selected.used | meant):
             continue
         asking = synonyms(words - page - selected.used)
