@@ -13,6 +13,7 @@ from typing import Any, Literal
 from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
+from .dialogue.second_readings import try_second_readings
 from .dialogue.session import Session, StageReport
 from .dialogue.steps import take_steps
 from .documents.over import config_over
@@ -121,14 +122,19 @@ class Pipeline:
             remove_results(turn, STAGE_NAMES[first:])
             if done_by == "ers":
                 keep_evidences(self.ers, turn, None, requested, self.config.evs_max_evidences)
+        by_turn: list[Conversation] = []  # without all gold answers a turn waits for the predicted answers before it
+        at_once: list[Conversation] = []
+        for conversation in done:
+            has_gold = gold and all(turn.get("answers") for turn in conversation["questions"])
+            (at_once if has_gold or not {"qu", "ha"}.issubset(stages) else by_turn).append(conversation)
+        for step, histories in turns_in_step(by_turn, gold):
+            self._run_stages(stages, step, histories, requested, gold)
         if "qu" in stages:
-            has_gold = gold and all(turn.get("answers") for turn in turns)
-            # without all gold answers a turn waits for the predicted answers before it, so all stages run turn by turn
-            by_turn: list[StageName] = stages if "ha" in stages and not has_gold else ["qu"]
-            for step, histories in turns_in_step(done, gold):
-                self._run_stages(by_turn, step, histories, requested, gold)
-            stages = [stage for stage in stages if stage not in by_turn]
-        self._run_stages(stages, turns, (), requested, gold)
+            for step, histories in turns_in_step(at_once, gold):
+                self._run_stages(["qu"], step, histories, requested, gold)
+        turns = [turn for conversation in at_once for turn in conversation["questions"]]
+        if turns:
+            self._run_stages([stage for stage in stages if stage != "qu"], turns, (), requested, gold)
         return done
 
     def run_with_gold_answers(
@@ -275,9 +281,14 @@ class Pipeline:
             if report is not None and stage != "ha":
                 report(stage)
         # answering again must be quick: a language model would be asked several times
-        if depth and {"ers", "ha"}.issubset(stages) and self.ha.can_answer_again:
+        if depth and "ha" in stages and self.ha.can_answer_again:
+            least = self.config.ha_abstain_below
             inner = partial(self._answer_inner, sources=sources, depth=depth - 1)
-            take_steps(turns, sources, self.config.ha_abstain_below, self.resources.language.steps, inner)
+            take_steps(turns, sources, least, self.resources.language.steps, inner)
+            understood = partial(
+                self._run_stages, ("ers", "ha"), histories=(), sources=sources, use_gold_answers=False, depth=depth
+            )
+            try_second_readings(turns, sources, least, understood)
         if report is not None and "ha" in stages:
             report("ha")
 

@@ -8,7 +8,6 @@ from case_tables import each_case
 from convinse.config import (
     SNAPSHOT,
     Config,
-    ReaderTraining,
     cache_path,
     find_config,
     load_config,
@@ -20,6 +19,7 @@ from convinse.config import (
     to_dict,
 )
 from convinse.support.errors import ConfigError, UnknownKeyError
+from convinse.training.mrqa_reader import ReaderTraining
 from refusals import refused
 from written import write
 

@@ -20,7 +20,6 @@ CONTRACTS = {
     "ers": EvidenceRetrievalScoringContract,
     "ha": HeterogeneousAnsweringContract,
 }
-SEARCH = {"evidences": 4, "max_input_length": 60, "num_beams": 2, "max_output_length": 5}
 
 
 def model_keys(name):
@@ -32,7 +31,7 @@ def model_keys(name):
     if name == "seq2seq":
         from tiny_seq2seq import writer
 
-        return {"ha_model": str(writer("t5")), "device": "cpu", "ha_seq2seq": SEARCH}
+        return {"ha_model": str(writer("t5")), "device": "cpu", "evs_max_evidences": 4, "num_beams": 2}
     return {}
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from convinse.config import ReaderTraining, RetrieverTraining, parse_config
+from convinse.config import parse_config
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
@@ -10,8 +10,8 @@ from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
 from convinse.passages.build import build_index
 from convinse.passages.layout import Parameters
 from convinse.question_understanding.structured_representation import StructuredRepresentation
-from convinse.training.mrqa_reader import train_on_mrqa
-from convinse.training.retriever import train_retriever
+from convinse.training.mrqa_reader import ReaderTraining, train_on_mrqa
+from convinse.training.retriever import RetrieverTraining, train_retriever
 from tiny_models import tiny, torch
 from tiny_seq2seq import writer
 from toy_reading import mrqa_line, toy_examples
@@ -75,9 +75,9 @@ def write_silver(folder="results/mine", silver=SILVER):
 def silver_settings(**keys):
     """A configuration for the training of `qu: sr` on annotated files."""
     training = {"base": str(writer(init_std=0.1)), "epochs": 3, "learning_rate": 3e-3, "batch_size": 2}
-    search = {"num_beams": 2, "max_output_length": 40, "no_repeat_ngram_size": 0, **keys.pop("qu_sr", {})}
     training |= keys.pop("qu_training", {})
-    return {"name": "mine", "qu": "sr", "device": "cpu", "qu_training": training, "qu_sr": search, **keys}
+    return {"name": "mine", "qu": "sr", "device": "cpu", "qu_training": training, "num_beams": 2, "qu_no_repeat_ngram_size": 0,
+            **keys}  # fmt: skip
 
 
 def write_mrqa(folder, sets):
@@ -169,15 +169,12 @@ class Ha(Ers):
 class Fusion(Ha):
     task, module = "sequence-to-sequence", Seq2SeqAnswering
     measures, criterion = {"loss"}, ("loss",)
-    card = ("question: QUESTION title: ITEM", "- max_input_length: 60", "- learning_rate: 0.01", "P@1")
+    card = ("question: QUESTION title: ITEM", "- learning_rate: 0.01", "P@1")
 
     def configuration(self, output="new", base=None, *, model=None, **keys):
         base = writer("t5", initializer_factor=1.0) if base is None else base
         training = {"base": str(base) or None, "output": output, "learning_rate": 1e-2, "batch_size": 4, **keys}
-        search = {"evidences": 3, "max_input_length": 60, "num_beams": 2}
-        return stage_settings(
-            "data", "ha", training, evs_max_evidences=20, ha="seq2seq", ha_model=model, ha_seq2seq=search
-        )
+        return stage_settings("data", "ha", training, evs_max_evidences=3, ha="seq2seq", ha_model=model, num_beams=2)
 
 
 class Sr(Kind):

@@ -93,8 +93,8 @@ def _train_stage(options: argparse.Namespace) -> int:
 
 
 def _train_reader(options: argparse.Namespace) -> int:
-    from ..config import ReaderTraining, load_settings
-    from ..training.mrqa_reader import shown, train_on_mrqa
+    from ..config import load_settings
+    from ..training.mrqa_reader import ReaderTraining, shown, train_on_mrqa
 
     changes: dict[str, Any] = {"base": options.base, "output": options.output}
     if options.data:
@@ -118,8 +118,8 @@ def _train_reader(options: argparse.Namespace) -> int:
 
 
 def _train_retriever(options: argparse.Namespace) -> int:
-    from ..config import RetrieverTraining, check_settings
-    from ..training.retriever import train_retriever
+    from ..config import check_settings
+    from ..training.retriever import RetrieverTraining, train_retriever
 
     names = [name.strip("-").replace("-", "_") for name, *_ in _RETRIEVER]
     changes = options_set(**{name: getattr(options, name) for name in ("base", "bi_encoder", *names)})

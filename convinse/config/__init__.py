@@ -3,9 +3,9 @@
 from .keys import Config, cache_path
 from .loading import check_settings, load_config, load_settings, parse_config, read_config, to_dict
 from .places import LIVE, NO_KB, SNAPSHOT, find_config, own_configurations, project_root, resolve
-from .server_settings import EvsServer, HaLlm, LanguageModelSettings, ServerSettings
-from .stage_settings import ClocqParams, HaSeq2Seq, QuSr
-from .training_settings import EvsTraining, FitSettings, ReaderTraining, RetrieverTraining, StageTraining
+from .server_settings import EvsServer, LanguageModelSettings, ServerSettings
+from .stage_settings import ClocqParams
+from .training_settings import EvsTraining, FitSettings, StageTraining
 from .value_types import Backend, Device, Minutes, NotNegative, Positive, Precision, Share, Weight
 
 __all__ = [
@@ -16,8 +16,6 @@ __all__ = [
     "EvsServer",
     "EvsTraining",
     "FitSettings",
-    "HaLlm",
-    "HaSeq2Seq",
     "LanguageModelSettings",
     "LIVE",
     "NO_KB",
@@ -25,9 +23,6 @@ __all__ = [
     "NotNegative",
     "Positive",
     "Precision",
-    "QuSr",
-    "ReaderTraining",
-    "RetrieverTraining",
     "SNAPSHOT",
     "ServerSettings",
     "Share",

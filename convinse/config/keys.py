@@ -11,8 +11,8 @@ from ..records.evidence import parse_sources
 from ..support.checksums import users_cache
 from ..support.errors import DataError
 from .places import LIVE, SNAPSHOT, resolve
-from .server_settings import EvsServer, HaLlm, LanguageModelSettings
-from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuSr
+from .server_settings import EvsServer, LanguageModelSettings
+from .stage_settings import ClocqParams, EvsCascade
 from .training_settings import EvsTraining, HaTraining, QuTraining
 from .value_types import (
     Address,
@@ -31,7 +31,6 @@ from .value_types import (
     Seconds,
     Settings,
     Share,
-    Shared,
     Tokens,
     Window,
 )
@@ -56,7 +55,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu: the module that understands questions: a registered name, or `package.module:Class`;
     qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name;
     qu_rewriter (0.2): of `slots`, a joint model whose rewrite head puts questions in full (null: the question before and its answer are put before the question);
-    qu_sr: how `sr` writes representations;
+    qu_no_repeat_ngram_size (0.3): of `sr`, no sequence of this many tokens is written twice (0: allowed);
     qu_training: how `train qu` trains;
     qu_llm (0.2): the language model of `llm`;
     history_separator: between the turns that a model reads;
@@ -79,9 +78,6 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
     ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
     ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
-    ers_user_agent: a contact (mail or URL) in the User-Agent, as Wikimedia asks for; null: the variable `CONVINSE_CONTACT`;
-    ers_deadline: for one page in all;
-    ers_missing_ttl: until a page that was missing is asked for again;
     evr_min_evidence_length, evr_max_evidence_length: of an evidence's text (CONVINSE: 200 at most);
     evr_max_entities: items of an evidence at most;
     evr_min_letter_share: drop evidences of Wikipedia in which fewer of the characters are letters (CONVINSE: 0.5), as in entries of numbers;
@@ -98,16 +94,16 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_model: the reader of `extractive`, or the model of `seq2seq`: a model folder or a hub name;
     ha_heads (0.2): the model whose heads tell which type an answer is of, and yes or no; null: `ha_model`;
     ha_max_answers: answers of a turn at most;
-    ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
+    ha_max_length: of a window that the reader reads; neighbours share a quarter of it;
     ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
     ha_abstain_below (0.2): an answer of `extractive`, `seq2seq` or `llm` that is less probable is marked as a suggestion (`abstained`);
-    ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
     ha_llm (0.2): the language model of `llm`;
     ha_training: how `train ha` trains;
     attribution (0.2): in conversations, name the evidences that an answer rests on, by answering again without them;
     device: of all models; `auto` is a GPU where there is one;
     backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
     precision (0.2): of all models but that of `sr`; by `onnx` int8 or fp32 (auto: int8, on a GPU fp32), by `torch` on a CPU fp32 or bf16 (auto: fp32), on a GPU bf16, fp16 or fp32 (auto: bf16); `evs_precision` is another name of it;
+    num_beams (0.3): texts that the models of `sr` and `seq2seq` look for (1: one, greedily; CONVINSE: 20);
     token_budget (0.2): of a batch, for all models but that of `sr`; null: by device.
     """
 
@@ -115,7 +111,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu: str = "slots"
     qu_model: InputPath | None = None
     qu_rewriter: InputPath | None = None
-    qu_sr: QuSr = QuSr()
+    qu_no_repeat_ngram_size: NotNegative = 2  # as CONVINSE has it
     qu_training: QuTraining = QuTraining()
     qu_llm: LanguageModelSettings = LanguageModelSettings()
     ers: str = "native"
@@ -151,9 +147,6 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_on_the_fly: bool = False
     ers_wikipedia_api: Address = "https://en.wikipedia.org/w/api.php"
     ers_wikidata_api: Address = "https://www.wikidata.org/w/api.php"
-    ers_user_agent: str | None = None
-    ers_deadline: Seconds = 60.0
-    ers_missing_ttl: Days = 30.0
     evr_min_evidence_length: Characters = 3
     evr_max_evidence_length: MostCharacters = 400
     evr_max_entities: Positive = 10
@@ -172,16 +165,15 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_heads: InputPath | None = None
     ha_max_answers: Positive = 10
     ha_max_length: Window = 512
-    ha_stride: Shared = 128
     ha_ranker: InputPath = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
-    ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
-    ha_llm: HaLlm = HaLlm()
+    ha_llm: LanguageModelSettings = LanguageModelSettings()
     attribution: bool = True
     device: Device = "auto"
     backend: Backend = "auto"
     precision: Precision = "auto"
+    num_beams: Positive = 5  # of Fusion-in-Decoder, each takes 370 MB with 100 evidences and a T5 base
     token_budget: Tokens | None = None
     seed: NotNegative = 42
     custom: dict[str, Any] = {}
@@ -190,6 +182,11 @@ class Config(Settings, frozen=True, kw_only=True):
     def evs_precision(self) -> Precision:
         """Another name of `precision`."""
         return self.precision
+
+    @property
+    def ha_stride(self) -> int:
+        """The tokens that neighbouring windows of the reader share: with 512, the 128 of SQuAD's and MRQA's baselines."""
+        return self.ha_max_length // 4
 
     def _by_key(self) -> dict[str, Any]:
         return {**self.custom, "evs_precision": self.precision, **super()._by_key()}

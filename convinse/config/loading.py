@@ -19,6 +19,7 @@ from .value_types import InputPath
 from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
+_DECAYS = "weights decay by 0.01 in every training; delete the line"
 # keys of earlier versions, and what to use in their place
 _DROPPED_KEYS = MappingProxyType(
     {
@@ -30,7 +31,24 @@ _DROPPED_KEYS = MappingProxyType(
         "ha_llm.json_schema": "a server that refuses the format is asked without it",
         "ha_training.negative_windows": "a tenth of the windows without the answer is learned from",
         "negative_windows": "a tenth of the windows without an answer is learned from",
-        "qu_sr.early_stopping": "beams end once `num_beams` texts are complete; delete the line",
+        "qu_training.weight_decay": _DECAYS,
+        "evs_training.weight_decay": _DECAYS,
+        "ha_training.weight_decay": _DECAYS,
+        "weight_decay": _DECAYS,
+        "evs_training.batch_turns": "a step has four positives with their negatives; delete the line",
+        "evs_training.positives": "an epoch has four of a turn at most; delete the line",
+        "ha_training.positives": "an epoch has four of a turn at most; delete the line",
+        "ha_training.negatives": "an epoch has four of a turn at most; delete the line",
+        "ha_llm.evidences": "30 are shown at most; evs_max_evidences and ha_llm.max_prompt_tokens say fewer",
+        "ha_llm.order": "the best evidence is shown first; delete the line",
+        "ha_llm.unsupported": "an answer that no cited evidence contains is dropped; delete the line",
+        "evs_server.batch": "32 texts go into a request; delete the line",
+        "ers_user_agent": "put your contact into the environment variable CONVINSE_CONTACT",
+        "ers_deadline": "a page has 60 seconds; delete the line",
+        "ers_missing_ttl": "a page that was missing is asked for again after 30 days; delete the line",
+        "ha_stride": "windows share a quarter of ha_max_length; delete the line",
+        "qu_sr": "write num_beams and qu_no_repeat_ngram_size in its place; 512 tokens are read and 64 written, 10 questions at once",
+        "ha_seq2seq": "write num_beams and evs_max_evidences in its place; 250 tokens of an evidence are read and 10 written",
         "evs_training.loss": "a positive stands against all its negatives (listwise); delete the line",
         "qu_training.annotated": "set output_path and name as for `annotate`, or copy the files into that folder",
         "ha_share_pass": "the reader always takes what a joint model read; delete the line",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from .value_types import BaseUrl, Positive, Seconds, Settings, Tokens
+from .value_types import BaseUrl, Seconds, Settings, Tokens
 
 
 class ServerSettings(Settings, frozen=True, kw_only=True):
@@ -37,26 +37,13 @@ class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
 
-class HaLlm(LanguageModelSettings, frozen=True, kw_only=True):
-    """The language model of `ha: llm`; see `LanguageModelSettings`.
-
-    evidences: that it is shown at most; order: the best one first or last; unsupported: an answer that stands in no evidence
-    that it cites is dropped, or kept and marked.
-    """
-
-    evidences: Positive = 30
-    order: Literal["best_first", "best_last"] = "best_first"
-    unsupported: Literal["drop", "keep"] = "drop"
-
-
 class EvsServer(ServerSettings, frozen=True, kw_only=True):
     """A server that scores evidences in the place of `evs_model`.
 
     kind: `rerank` (`/rerank` of vLLM, Infinity, Jina, Cohere, TEI, llama.cpp), or `embeddings` (`/embeddings`: the cosine);
-    batch: texts of a request (TEI takes 32 by default); query_prefix, text_prefix: what the model wants before them.
+    query_prefix, text_prefix: what the model wants before them.
     """
 
     kind: Literal["rerank", "embeddings"] = "rerank"
-    batch: Positive = 32
     query_prefix: str = ""
     text_prefix: str = ""

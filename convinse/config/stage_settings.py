@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .value_types import NotNegative, Positive, Settings, Share, Tokens, Weight
+from .value_types import NotNegative, Positive, Settings, Share, Weight
 
 
 class ClocqParams(Settings, frozen=True):
@@ -24,35 +24,6 @@ class ClocqParams(Settings, frozen=True):
     k: Positive | Literal["AUTO"] = "AUTO"
     p_setting: Positive = 1000
     bm25_limit: bool | NotNegative = 0
-
-
-class QuSr(Settings, frozen=True):
-    """How the model of `qu: sr` writes representations; the defaults are those of CONVINSE's configuration.
-
-    num_beams: of beam search (1: none); no_repeat_ngram_size: no
-    sequence of this many tokens is written twice (0: allowed); max_input_length: tokens read, beyond which the oldest part
-    of the history is cut off; max_output_length: tokens written (CONVINSE names no limit); batch_size: questions
-    computed together.
-    """
-
-    num_beams: Positive = 20
-    no_repeat_ngram_size: NotNegative = 2
-    max_input_length: Tokens = 512
-    max_output_length: Tokens = 64
-    batch_size: Positive = 10
-
-
-class HaSeq2Seq(Settings, frozen=True):
-    """How the model of `ha: seq2seq` reads and writes; all but the beams as CONVINSE has it, whose file names 20.
-
-    evidences: read, the best ones; max_input_length: tokens of the question with an evidence, beyond which the end of the
-    evidence is cut off; max_output_length: tokens of an answer; num_beams: answers that are looked for (1: one, greedily).
-    """
-
-    evidences: Positive = 100
-    max_input_length: Tokens = 250
-    max_output_length: Tokens = 10
-    num_beams: Positive = 5
 
 
 class EvsCascade(Settings, frozen=True):

@@ -114,4 +114,4 @@ def is_of_class(item: str, folded: str, kb: Items, language: Language) -> bool:
     description = set(fold(f"{kb.label(item)} {kb.description(item)} {' '.join(classes)}").split())
     is_class = words[-1] in description or not types.noun_types(words[-1]).isdisjoint(types.heads(classes))
     before = set(words[:-1]) - language.words.stop_words - description
-    return is_class and not any(word.isdigit() or not language.common.has(word) for word in before)
+    return is_class and not any(word.isdigit() or not language.words.is_written_small(word) for word in before)

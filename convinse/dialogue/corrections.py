@@ -30,7 +30,10 @@ def correct(utterance: str, last: Turn, resources: Resources) -> tuple[str, list
     bare = words.without_article(fold(text)).split()
     is_small = text[1:].islower() and words.articles.union(words.pointing).issuperset(spoken[:1])
     is_class = all(
-        word.isdigit() or word in words.common or types.names_class(word) or (is_small and language.common.has(word))
+        word.isdigit()
+        or word in words.common
+        or types.names_class(word)
+        or (is_small and language.words.is_written_small(word))
         for word in bare
     )
     if (is_class or language.talk.other_one.search(text)) and bare and spoken[0] not in language.talk.before_times:

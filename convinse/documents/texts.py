@@ -164,14 +164,17 @@ def with_fields(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield blocks with paragraphs in a row that are all "Name: value" as pairs."""
     run: list[TextBlock] = []
     for block in blocks:
-        is_plain = isinstance(block, TextBlock) and block.kind == "text" and not block.links
-        if is_plain and isinstance(block, TextBlock) and _FIELD.fullmatch(" ".join(block.text.split())):
+        if isinstance(block, TextBlock) and _is_field(block):
             run.append(block)
         else:
             yield from _paired(run)
             run = []
             yield block
     yield from _paired(run)
+
+
+def _is_field(block: TextBlock) -> bool:
+    return block.kind == "text" and not block.links and bool(_FIELD.fullmatch(" ".join(block.text.split())))
 
 
 def _paired(run: Sequence[TextBlock]) -> Iterator[Block]:

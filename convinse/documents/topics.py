@@ -28,7 +28,7 @@ def topics(text: str, start: int, end: int, language: Language) -> Iterator[tupl
 
 
 def _name(text: str, at: int, to: int, start: int, end: int, language: Language) -> Iterator[tuple[int, int]]:
-    articles, is_common = language.words.articles, language.common.has
+    articles, is_common = language.words.articles, language.words.is_written_small
     words = text[at:to].split()
     if words[-1][:1].isdigit():  # an amount: "Depth 3.5 m"
         words.pop()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils.checkpoint import checkpoint as recomputed
 
-from ..config import HaSeq2Seq, Precision
+from ..config import Precision
 from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint, quiet
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens encoded at a time; 100 evidences of T5 base then fit into 2 GB
+TEXT_TOKENS, ANSWER_TOKENS = 250, 10  # read of an evidence with its question, and written, as in CONVINSE
 _KINDS = ("bart", "t5")
 _TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -43,7 +44,7 @@ class FusionInDecoder:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        settings: HaSeq2Seq,
+        num_beams: int,
         device: str = "auto",
         precision: Precision = "auto",
         token_budget: int | None = None,
@@ -54,9 +55,9 @@ class FusionInDecoder:
         self._model = model.eval().to(self.device, _TYPES[find_precision(precision, self.device)])
         self._tokenizer = checkpoint.tokenizer
         self._budget = token_budget or usual_budget(self.device)
-        self._input = min(settings.max_input_length, checkpoint.max_length)
-        self._beams = settings.num_beams
-        self._options = {"num_return_sequences": self._beams, **search_options(checkpoint, settings)}
+        self._input = min(TEXT_TOKENS, checkpoint.max_length)
+        self._beams = num_beams
+        self._options = {"num_return_sequences": num_beams, **search_options(checkpoint, num_beams, ANSWER_TOKENS)}
 
     def write(self, texts: Sequence[str]) -> list[WrittenText]:
         """Return what the model writes after reading texts together, the most probable first, without duplicates."""
@@ -71,7 +72,7 @@ class FusionInDecoder:
         except torch.OutOfMemoryError as error:
             raise ModelError(
                 f"{self.device}: the memory does not hold {len(texts)} evidences with {self._beams} beams; lower "
-                "token_budget or ha_seq2seq: {evidences, max_input_length, num_beams}, or use device: cpu"
+                "token_budget, num_beams or evs_max_evidences, or use device: cpu"
             ) from error
         decoded = self._tokenizer.batch_decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         summed: dict[str, float] = {}

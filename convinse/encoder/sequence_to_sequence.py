@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
-from ..config import HaSeq2Seq, QuSr
 from ..support.errors import ModelError
 from .checkpoint import Checkpoint, quiet
 from .devices import find_device
@@ -16,29 +15,34 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 _IGNORED = -100  # a label that counts nothing, as transformers has it
+_AT_ONCE = 10  # texts, as in CONVINSE
+INPUT_TOKENS, OUTPUT_TOKENS = (
+    512,
+    64,
+)  # of a question with its history, as in CONVINSE, and of a representation, for which it has no limit
 
 
 class Generator:
     """A sequence-to-sequence model that writes by beam search, in fp32; the batches do not matter to what it writes.
 
-    The checkpoint's model is moved to the device; lengths beyond what it can take are cut to that.
+    The checkpoint's model is moved to the device; lengths beyond what it can take are cut to that. No sequence of `no_repeat` tokens
+    comes twice in a text (0: it may).
     """
 
-    def __init__(self, checkpoint: Checkpoint, settings: QuSr, device: str = "auto") -> None:
+    def __init__(self, checkpoint: Checkpoint, num_beams: int, no_repeat: int = 0, device: str = "auto") -> None:
         self.device = find_device(device)
         model: Any = checkpoint.model
         self._model = model.eval().to(self.device)
         self._tokenizer = checkpoint.tokenizer
-        self._batch = settings.batch_size
-        self._input = min(settings.max_input_length, checkpoint.max_length)
-        self._options = search_options(checkpoint, settings, settings.no_repeat_ngram_size)
+        self._input = min(INPUT_TOKENS, checkpoint.max_length)
+        self._options = search_options(checkpoint, num_beams, OUTPUT_TOKENS, no_repeat)
 
     def write(self, texts: Sequence[str]) -> list[str]:
         """Return what the model writes for every text, without special tokens; similar lengths are computed together."""
         written = [""] * len(texts)
         order = sorted(range(len(texts)), key=lambda place: (-len(texts[place]), place))
-        for start in range(0, len(order), self._batch):
-            places = order[start : start + self._batch]
+        for start in range(0, len(order), _AT_ONCE):
+            places = order[start : start + _AT_ONCE]
             inputs = encoded(self._tokenizer, [texts[place] for place in places], self._input, self.device)
             try:
                 with torch.inference_mode(), quiet():
@@ -46,7 +50,7 @@ class Generator:
             except torch.OutOfMemoryError as error:
                 raise ModelError(
                     f"{self.device}: the memory does not hold {len(places)} questions with {self._options['num_beams']} "
-                    "beams each; lower qu_sr: {batch_size, num_beams} or use device: cpu"
+                    "beams each; lower num_beams or use device: cpu"
                 ) from error
             decoded = self._tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
             for place, text in zip(places, decoded, strict=True):
@@ -54,15 +58,15 @@ class Generator:
         return written
 
 
-def search_options(checkpoint: Checkpoint, settings: QuSr | HaSeq2Seq, no_repeat: int = 0) -> dict[str, Any]:
+def search_options(checkpoint: Checkpoint, num_beams: int, most_tokens: int, no_repeat: int = 0) -> dict[str, Any]:
     """Return the arguments of transformers' beam search; lengths beyond what the model can take are cut to that."""
     return {
-        "num_beams": settings.num_beams,
+        "num_beams": num_beams,
         "no_repeat_ngram_size": no_repeat,
-        "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
+        "max_new_tokens": min(most_tokens, checkpoint.max_length - 1),
         "min_length": 0,
         "do_sample": False,
-        **({"early_stopping": True} if settings.num_beams > 1 else {}),
+        **({"early_stopping": True} if num_beams > 1 else {}),
     }
 
 

@@ -26,7 +26,7 @@ _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "er
               "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
 _MODELS = ("qu_model", "qu_rewriter", "evs_model", "evs_bi_encoder", "ha_model", "ha_heads", "ha_ranker")
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")
-_HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch")  # of a server
+_HOW_ASKED = ("api_key_env", "timeout", "parallel")  # of a server
 
 
 def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> dict[str, str]:

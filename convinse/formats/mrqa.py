@@ -59,18 +59,12 @@ class MrqaHeader(msgspec.Struct, frozen=True):
     extras: Extras = extras_field()
 
 
-class AnswerPlaces(msgspec.Struct, frozen=True):
-    """The places of an answer in the context, in characters."""
-
-    char_spans: list[tuple[int, int]] = []
-
-
 class PlainQuestion(msgspec.Struct, frozen=True):
     """A question without its tokens and its `extras`."""
 
     qid: str
     question: str
-    detected_answers: list[AnswerPlaces] = []
+    detected_answers: list[DetectedAnswer] = []
     answers: list[str] = []
     is_impossible: bool = False
 

@@ -69,7 +69,7 @@ def bounds_of(question: Question) -> Iterator[Bound]:
 
 def _comparing(question: Question) -> Iterator[tuple[re.Match[str], bool, bool]]:
     """Yield the words that compare ("above", "at most"), whether with what is below them, and whether what is equal counts."""
-    operations, denial = question.language.operations, question.language.yes_no.denial.search
+    operations, denial = question.language.operations, question.language.words.denial.search
     for pattern, is_above in ((operations.exceeding, True), (operations.undercutting, False)):
         for match in pattern.finditer(question.in_full):
             is_inclusive = match[0].strip().lower() in question.language.literals.inclusive

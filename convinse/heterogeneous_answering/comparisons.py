@@ -91,7 +91,7 @@ def _stated(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, 
 
 def _is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     """Return whether the first of two things has the higher value, or the lower one if a question asks for that."""
-    operations, denial = question.language.operations, question.language.yes_no.denial
+    operations, denial = question.language.operations, question.language.words.denial
     if operations.offers(question.text) or denial.search(question.in_full):
         return None
     is_highest, by = _direction(question)
@@ -160,7 +160,7 @@ def _asks_for_beginning(question: Question, words: AbstractSet[str]) -> bool:
     operations, keyword_set = question.language.operations, question.language.properties.keyword_set
     types, times = question.language.answer_types, question.language.times
     compared = operations.earlier_of_two | operations.later_of_two | times.before | times.after | operations.dated
-    rest = words - keyword_set(compared) - question.language.yes_no.light_keywords
+    rest = words - keyword_set(compared) - question.language.properties.light_keywords
     return all(types.names_class(word) for word in rest)
 
 

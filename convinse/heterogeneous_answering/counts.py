@@ -182,7 +182,7 @@ def _values(question: Question, things: frozenset[str], nouns: frozenset[str]) -
                 chosen = [value for value in chosen if value in holding]
         holds = question.language.properties.holds
         used = names.union(*(question.evidences[place].keywords | asking for place, asking in chosen))
-        rest = {word for word in words if not holds(used, word)} - question.language.yes_no.light_keywords
+        rest = {word for word in words if not holds(used, word)} - question.language.properties.light_keywords
         if len(chosen) > 1 and not rest:
             places = tuple(dict.fromkeys(place for place, _ in chosen))
             rivals = frozenset(place for place, _ in values)

@@ -89,7 +89,7 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
         if is_unknown or _lacks_year(question, table):
             silent.update(table.places.values())
         if is_unknown:
-            named = table.selection(content_words(question)).matched
+            named = table.selection(content_words(question)).used
             others = ((place, read) for place, read in enumerate(question.evidences) if not named <= read.keywords)
             silent.update(place for place, read in others if "row" in read.evidence or read.is_of_document)
     return frozenset(silent)

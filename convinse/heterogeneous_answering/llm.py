@@ -26,6 +26,7 @@ from .written_names import NamesInEvidences
 
 _LONGEST = 200  # characters of an answer
 _MOST = 20  # answers of one completion
+_EVIDENCES = 30  # shown at most; `max_prompt_tokens` shows fewer
 _NEAR = 0.88  # least likeness of an answer and the name of an item that it is
 _SOURCES = {"kb": "Wikidata", "text": "Wikipedia", "table": "table", "info": "infobox"}
 _INSTRUCTIONS = """\
@@ -58,7 +59,7 @@ class SaidAnswers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LanguageModelAnswering(HeterogeneousAnswering):
     """Ask a language model (`ha_llm`) for the answers, and for the numbers of the evidences that contain them.
 
-    An answer that none of its cited evidences contains is dropped, or marked with `unsupported: keep`. Answers are linked to items
+    An answer that none of its cited evidences contains is dropped. Answers are linked to items
     as answers of a reader are. A model that finds no answer abstains; turns without evidences are skipped. The probability of an
     answer is that of its tokens if the server gives it, else 1.
 
@@ -89,10 +90,9 @@ class LanguageModelAnswering(HeterogeneousAnswering):
 
     def _shown(self, question: Question) -> list[int]:
         # the places of the best evidences that the prompt has room for
-        settings = self.config.ha_llm
-        left = settings.max_prompt_tokens - Prompt(_INSTRUCTIONS, _content(question, ()), "", {}).tokens
+        left = self.config.ha_llm.max_prompt_tokens - Prompt(_INSTRUCTIONS, _content(question, ()), "", {}).tokens
         shown: list[int] = []
-        for place in range(min(settings.evidences, len(question.evidences))):
+        for place in range(min(_EVIDENCES, len(question.evidences))):
             left -= estimated_tokens(_line(question, place)) + 1
             if left < 0:
                 break
@@ -100,20 +100,15 @@ class LanguageModelAnswering(HeterogeneousAnswering):
         return shown
 
     def _prompt(self, question: Question, shown: Sequence[int]) -> Prompt:
-        content = _content(question, shown[::-1] if self.config.ha_llm.order == "best_last" else shown)
         # without a limit a small model repeats itself endlessly
         form = closed_object(answers={"type": "array", "items": _ANSWER, "maxItems": self.config.ha_max_answers})
-        return Prompt(_INSTRUCTIONS, content, "answers", form)
+        return Prompt(_INSTRUCTIONS, _content(question, shown), "answers", form)
 
     def _answered(
         self, turn: Turn, question: Question, shown: Sequence[int], reply: tuple[Completion, SaidAnswers | None] | None
     ) -> list[RankedAnswer]:
         said = _said_answers(*reply, question, shown) if reply is not None else []
-        ranked = ordered(
-            answer._replace(reasons=("llm",) if answer.places else ("llm", "unsupported"))
-            for answer in said
-            if answer.places or self.config.ha_llm.unsupported == "keep"
-        )
+        ranked = ordered(answer._replace(reasons=("llm",)) for answer in said if answer.places)
         reason = reason_to_abstain(question, ranked, self.config.ha_abstain_below)
         if reply is not None:
             completion, parsed = reply

@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 from ..language.text import fold
 from ..records.conversation import Extent
@@ -22,23 +21,7 @@ _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 
 
-class Selected(NamedTuple):
-    """The rows that a question selects.
-
-    Attributes:
-        rows: their places.
-        used: the words of the question that select them.
-        unjudged: the number of rows without the value that decides.
-        lacking: the header of the column of that value.
-    """
-
-    rows: list[int]
-    used: frozenset[str]
-    unjudged: int = 0
-    lacking: str = ""
-
-
-def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selected | None:
+def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Selection | None:
     """Return the rows that a question selects by some of its words, its bounds and its time; None if one of them cannot be judged."""
     bounds, keywords, times = list(bounds_of(question)), question.language.properties.keywords, question.language.times
     words = words.difference(*(keywords(bound.words) for bound in bounds))
@@ -69,11 +52,11 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     selection = table.selection(words - denied - seasons)
     if not selection.is_whole:
         return None
-    selected = Selected(_in_named_column(table, selection, words), selection.matched)
+    selected = selection._replace(rows=_in_named_column(table, selection, words))
     if either:
         those = set().union(*either.values())
         rows = [row for row in selected.rows if (row in those) != is_either_denied]
-        selected = Selected(rows, selected.used.union(*either, denying))
+        selected = selected._replace(rows=rows, used=selected.used.union(*either, denying))
     if spelt:
         selected = _spelt(question, table, selected, spelt)
     for bound in bounds:
@@ -87,7 +70,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     if time is not None and (table.dated or not bounds):
         selected = _within_time(question, table, selected, time, words)
     elif not bounds:
-        selected = _in_season(question, table, selected, words - selection.matched)
+        selected = _in_season(question, table, selected, words - selection.used)
     # "not paid" asks for the rows with "no" below "Paid", or with nothing; "paid" for those with "yes"
     stated = [column for column in table.columns if column.keywords & words and _says_yes_or_no(column, question)]
     if stated:
@@ -98,7 +81,7 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
         rows = [row for row in selected.rows if column.is_empty(row) is is_denied]
         selected = selected._replace(rows=rows, used=selected.used | state_words, unjudged=0, lacking=column.header)
         if is_denied:
-            denied &= table.selection(denied).matched  # "not done yet"
+            denied &= table.selection(denied).used  # "not done yet"
     elif gaps := [column for column in table.columns if _lacks(column, table, denied)]:
         stated = gaps
         rows = [row for row in selected.rows if gaps[0].is_empty(row)]
@@ -148,10 +131,10 @@ def _in_named_column(table: Table, selection: Selection, words: AbstractSet[str]
     named = [column for column in named if len(column.keywords & words) == best]
     if len(named) > 1 and table.pairs:  # "mails" names both who sent and who got them
         return [row for row in selection.rows if any(column.cells[row] for column in named)] or selection.rows
-    if len(named) != 1 or not selection.matched:  # "not paid" is in no cell
+    if len(named) != 1 or not selection.used:  # "not paid" is in no cell
         return selection.rows
     having = {row: cell["text"] for row in selection.rows if (cell := named[0].cells[row]) is not None}
-    rows = [row for row, text in having.items() if selection.matched <= table.words.keywords(text)]
+    rows = [row for row, text in having.items() if selection.used <= table.words.keywords(text)]
     return rows or selection.rows
 
 
@@ -163,7 +146,7 @@ def _is_named(column: Column, words: AbstractSet[str], table: Table) -> bool:
     )
 
 
-def _spelt(question: Question, table: Table, selected: Selected, spelt: re.Match[str]) -> Selected:
+def _spelt(question: Question, table: Table, selected: Selection, spelt: re.Match[str]) -> Selection:
     """Keep the rows whose name begins or ends with letters, or has them: "which begin with Z"."""
     properties = question.language.properties
     head = properties.keywords(question.language.operations.head(question.in_full))
@@ -182,7 +165,7 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
     They stand behind "not", up to a comma: "not paid, of Acker"; within "unpaid"; beside "is missing" those of headers.
     """
     properties, operations = question.language.properties, question.language.operations
-    denial = question.language.yes_no.denial.search(question.in_full)
+    denial = question.language.words.denial.search(question.in_full)
     behind = question.in_full[denial.end() :].partition(",")[0] if denial else ""
     denied = properties.keywords(behind)
     denying = frozenset[str]()
@@ -191,7 +174,7 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
         if (
             word.startswith(operations.reversing)
             and verb in table.headers
-            and not table.selection({properties.keyword(word)}).matched
+            and not table.selection({properties.keyword(word)}).used
         ):
             denied, denying = denied | {verb}, denying | {properties.keyword(word)}
     if missing := operations.missing.search(question.in_full):
@@ -203,7 +186,7 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
 def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str], bool] | None:
     """Return the column of the state that a question names, the words for it, and whether it is denied: "not done" of "Done by"."""
     operations, text = question.language.operations, question.in_full
-    denial = question.language.yes_no.denial.search(text)
+    denial = question.language.words.denial.search(text)
     for column in table.columns:
         header = operations.states.fullmatch(column.header.strip()) if column.has_gaps else None
         state = header and (header["done"] or header["alone"] or (header["dated"] if column.is_dated else None))
@@ -228,32 +211,32 @@ def _words_of_time(question: Question) -> frozenset[str]:
     return keywords(text) - keywords(question.language.times.without_time(text))
 
 
-def _within_bound(question: Question, selected: Selected, bound: Bound, measure: Column) -> Selected:
+def _within_bound(question: Question, selected: Selection, bound: Bound, measure: Column) -> Selection:
     unjudged = selected.unjudged + sum(measure.amount(row) is None for row in selected.rows)
     rows = [row for row in selected.rows if bound.admits(row, measure)]
     used = selected.used | question.language.properties.keywords(bound.words) | measure.keywords
-    return Selected(rows, used, unjudged, measure.header)
+    return Selection(rows, used, unjudged=unjudged, lacking=measure.header)
 
 
-def _within_limit(selected: Selected, limit: Limit) -> Selected:
+def _within_limit(selected: Selection, limit: Limit) -> Selection:
     judged = {row: limit.admits(row) for row in selected.rows}
     unjudged = selected.unjudged + list(judged.values()).count(None)
     rows = [row for row, is_within in judged.items() if is_within]
-    return Selected(rows, selected.used | limit.words, unjudged, limit.measure.header)
+    return Selection(rows, selected.used | limit.words, unjudged=unjudged, lacking=limit.measure.header)
 
 
 def _within_time(
-    question: Question, table: Table, selected: Selected, time: AskedTime, words: AbstractSet[str]
-) -> Selected:
+    question: Question, table: Table, selected: Selection, time: AskedTime, words: AbstractSet[str]
+) -> Selection:
     dated = table.dated_by(words)
     unjudged = selected.unjudged + sum(_is_undated(row, dated) for row in selected.rows)
     within = {*table.within(time, words)}
     used = selected.used.union(_words_of_time(question), *(column.keywords for column in dated))
     rows = [row for row in selected.rows if row in within]
-    return Selected(rows, used, unjudged, dated[0].header if dated else "")
+    return Selection(rows, used, unjudged=unjudged, lacking=dated[0].header if dated else "")
 
 
-def _in_season(question: Question, table: Table, selected: Selected, words: AbstractSet[str]) -> Selected:
+def _in_season(question: Question, table: Table, selected: Selection, words: AbstractSet[str]) -> Selection:
     """Keep the rows with a day in the months or on the weekdays that a question names, if no row has the word for it."""
     is_in_season = question.language.times.seasons(question.in_full) if table.dated else None
     named = _words_of_seasons(question, table)  # none for "May", which is a stop word, too
@@ -265,7 +248,7 @@ def _in_season(question: Question, table: Table, selected: Selected, words: Abst
     rows = [row for row in selected.rows if any(is_in_season(*day) for column in dated if (day := column.day(row)))]
     explained = names or dated[0].keywords
     used = selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words))
-    return Selected(rows, used, unjudged, dated[0].header)
+    return Selection(rows, used, unjudged=unjudged, lacking=dated[0].header)
 
 
 def _words_of_seasons(question: Question, table: Table) -> frozenset[str]:
@@ -281,24 +264,24 @@ def _is_undated(row: int, dated: Sequence[Column]) -> bool:
     return all(column.amount(row) is None for column in dated)
 
 
-def _said(question: Question, selected: Selected, column: Column, is_denied: bool) -> Selected:
+def _said(question: Question, selected: Selection, column: Column, is_denied: bool) -> Selection:
     """Keep the rows with yes in a column, or with no."""
     meanings = {
         row: _is_yes(cell["text"], question) for row in selected.rows if (cell := column.cells[row]) is not None
     }
     unjudged = selected.unjudged + sum(meanings.get(row) is None for row in selected.rows)
     rows = [row for row in selected.rows if meanings.get(row) is (not is_denied)]
-    return Selected(rows, selected.used | column.keywords, unjudged, column.header)
+    return Selection(rows, selected.used | column.keywords, unjudged=unjudged, lacking=column.header)
 
 
-def _without(table: Table, selected: Selected, words: frozenset[str]) -> Selected | None:
+def _without(table: Table, selected: Selection, words: frozenset[str]) -> Selection | None:
     """Keep the rows that do not have some words; None if no row has them."""
     denied = table.selection(words)
-    if not denied.matched or not denied.is_whole:
+    if not denied.used or not denied.is_whole:
         return None
     left_out = {*denied.rows}
     rows = [row for row in selected.rows if row not in left_out]
-    return selected._replace(rows=rows, used=selected.used | denied.matched)
+    return selected._replace(rows=rows, used=selected.used | denied.used)
 
 
 def _says_yes_or_no(column: Column, question: Question) -> bool:
@@ -334,7 +317,7 @@ def is_unexplained(
 
 def best_explained(
     operation: str, question: Question, tables: Sequence[Table], words: frozenset[str]
-) -> list[tuple[Table, Selected]]:
+) -> list[tuple[Table, Selection]]:
     """Return the tables of which a question selects rows, and these, without those that leave too much of it unexplained.
 
     The table that explains most comes first.
@@ -359,7 +342,7 @@ def _topic_words(question: Question, table: Table) -> frozenset[str]:
     return question.language.properties.keywords(question.items.label(page) or "") if is_topic else frozenset()
 
 
-def extent_of(table: Table, selected: Selected) -> Extent:
+def extent_of(table: Table, selected: Selection) -> Extent:
     """Return how many rows of how many files were selected, and how many could not be judged."""
     extent = Extent(rows=len(selected.rows), files=len({table.rows[row]["page"] for row in selected.rows}))
     if selected.unjudged:
@@ -370,7 +353,7 @@ def extent_of(table: Table, selected: Selected) -> Extent:
 def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
     """Return True if a question asks for rows by other rows, not by a bound, a column or a time."""
     operations, words = question.language.operations, frozenset(fold(question.in_full).split())
-    if denial := question.language.yes_no.denial.search(question.in_full):
+    if denial := question.language.words.denial.search(question.in_full):
         words -= {*fold(denial[0]).split()}
     if bound_words(question) or any(limiting_column(question, table) for table in tables):
         return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)

@@ -32,7 +32,7 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
     is marked (`abstained`) if its best answer is less probable than `ha_abstain_below`, or if it names something unknown.
 
     Args:
-        config: `ha_model`, `ha_seq2seq`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `kb_path`, `device`, `precision` and
+        config: `ha_model`, `evs_max_evidences`, `num_beams`, `ha_abstain_below`, `ha_max_answers`, `sr_delimiter`, `kb_path`, `device`, `precision` and
             `token_budget` are used.
         resources: shared by the stages of a pipeline.
         writer: the model to use instead of the configured one.
@@ -62,12 +62,12 @@ class Seq2SeqAnswering(HeterogeneousAnswering):
         from ..encoder.fusion_in_decoder import FusionInDecoder
 
         config = self.config
-        return FusionInDecoder(checkpoint, config.ha_seq2seq, config.device, config.precision, config.token_budget)
+        return FusionInDecoder(checkpoint, config.num_beams, config.device, config.precision, config.token_budget)
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and write; see the base class. A turn that is better left without an answer is marked (`abstained`)."""
         (question,) = questions_of([turn], self.resources)
-        evidences = question.evidences[: self.config.ha_seq2seq.evidences]
+        evidences = question.evidences[: self.config.evs_max_evidences]
         written = self.writer.write([model_input(question.spoken, evidence.evidence) for evidence in evidences])
         candidates = []
         if question.expected.kind == "yesno":

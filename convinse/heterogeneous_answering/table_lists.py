@@ -12,7 +12,6 @@ from .bounds import bound_words, limiting_column, with_measures
 from .candidates import Computed
 from .question import Question
 from .selections import (
-    Selected,
     alternatives,
     best_explained,
     content_words,
@@ -41,7 +40,7 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     for table, selected in _selections(question, tables, words):
         if not selected.rows or not selected.used:
             continue
-        namesake = table.own_row(Selection(selected.rows, selected.used - table.headers, is_whole=True))
+        namesake = table.own_row(selected._replace(used=selected.used - table.headers))
         # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
         if namesake is not None:
             if question.expected.kind != "person":
@@ -101,7 +100,7 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     return words, nouns
 
 
-def _selections(question: Question, tables: Sequence[Table], words: frozenset[str]) -> list[tuple[Table, Selected]]:
+def _selections(question: Question, tables: Sequence[Table], words: frozenset[str]) -> list[tuple[Table, Selection]]:
     """Return the tables with the rows that a question selects, the best first."""
     properties, operations = question.language.properties, question.language.operations
     several = [table for table in tables if len(table.rows) > 1]
@@ -112,7 +111,7 @@ def _selections(question: Question, tables: Sequence[Table], words: frozenset[st
     return found + best_explained("list", question, [table for table in several if table not in called], words)
 
 
-def _is_surely_several(question: Question, table: Table, selected: Selected, words: frozenset[str]) -> bool:
+def _is_surely_several(question: Question, table: Table, selected: Selection, words: frozenset[str]) -> bool:
     """Return True if each of several rows is named by a question, or judged by a value, and nothing but a verb is left of it.
 
     "Who works in Technics?", "who has a key?" of a column "Key" with yes and no.
@@ -122,7 +121,7 @@ def _is_surely_several(question: Question, table: Table, selected: Selected, wor
     return len(selected.rows) > 1 and is_explained and (bool(selected.lacking) or _are_named(table, selected))
 
 
-def _members(question: Question, table: Table, selected: Selected, column: Column) -> list[tuple[int, Entity]]:
+def _members(question: Question, table: Table, selected: Selection, column: Column) -> list[tuple[int, Entity]]:
     """Return the different things in a column of the selected rows, each with its first row."""
     cells = {row: cell for row in selected.rows if (cell := column.cells[row]) is not None and cell["text"]}
     if table.pairs and column is not table.name_column:
@@ -152,7 +151,7 @@ def _people_in(cell: Cell) -> list[Entity]:
     return [Entity(id=name, label=name) for name in names if name]
 
 
-def _listed_column(question: Question, table: Table, selected: Selected, nouns: AbstractSet[str]) -> Column | None:
+def _listed_column(question: Question, table: Table, selected: Selection, nouns: AbstractSet[str]) -> Column | None:
     """Return the column of the things that a question asks for: that of "which NOUN", people for "who", or the names of the rows."""
     if table.pairs:  # of documents
         return _column_of_people(question, table, selected) or table.name_column
@@ -213,7 +212,7 @@ def _column_of_persons(
     return next((column for column in (*headers, *people) if not _has_digits(column)), None)
 
 
-def _column_of_people(question: Question, table: Table, selected: Selected) -> Column | None:
+def _column_of_people(question: Question, table: Table, selected: Selection) -> Column | None:
     """Return the column of pairs that a question for people names: "Who was present on 12 March?" of "Present: Ines, Yusuf"."""
     asking = content_words(question) - (selected.used - table.headers)
     named = [column for column in table.columns[1:] if column.keywords & asking and not _has_digits(column)]
@@ -224,7 +223,7 @@ def _has_digits(column: Column) -> bool:
     return any(map(str.isdigit, "".join(column.texts)))
 
 
-def _are_named(table: Table, selected: Selected) -> bool:
+def _are_named(table: Table, selected: Selection) -> bool:
     """Return True if each row has a cell whose words all select it."""
     named = {row for places in table.named(selected.used).values() for row, _ in places}
     return named.issuperset(selected.rows)

@@ -141,9 +141,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     if time := language.times.time(question.in_full):
         within = table.within(time, words)
         rows = [row for row in rows if row in within] or rows
-    if len(words - selection.matched - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
+    if len(words - selection.used - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
         return None
-    score = len(selection.matched) + len(measure.keywords & nouns)
+    score = len(selection.used) + len(measure.keywords & nouns)
     answer = _answer_column(table, measure, order, question)
     return None if answer is None else _Listing(score, table, rows, [measure], answer, True, frozenset())
 
@@ -256,7 +256,7 @@ def _title(table: Table, question: Question) -> tuple[frozenset[str], frozenset[
     language = question.language
     title = (table.rows[0]["caption"] or table.rows[0]["section"]).partition("(")[0].split()
     end = next((place for place, word in enumerate(title) if fold(word) in language.words.common), len(title))
-    names = (word for word in title[: max(0, end - 1)] if not language.common.has(fold(word)))
+    names = (word for word in title[: max(0, end - 1)] if not language.words.is_written_small(fold(word)))
     keywords = language.properties.keyword_set
     return keywords(title[max(0, end - 1) : end]), keywords([*names, *title[end:]])
 

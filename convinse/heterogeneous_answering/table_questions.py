@@ -66,16 +66,16 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     selection = table.selection(words)
     namesake = table.own_row(selection)
     rows = selection.rows if namesake is None else [namesake]
-    if len(rows) != 1 or not selection.matched or not selection.is_whole or len(table.rows) < 2:
+    if len(rows) != 1 or not selection.used or not selection.is_whole or len(table.rows) < 2:
         return None
-    if is_unexplained("cell", question, table, words, selection.matched):
+    if is_unexplained("cell", question, table, words, selection.used):
         return None
     row = rows[0]
-    column = _requested_column(question, table, row, selection.matched)
+    column = _requested_column(question, table, row, selection.used)
     if column is None:
         return None
     cell = column.cells[row]
-    return None if cell is not None and keywords(cell["text"]) & selection.matched else (row, column)
+    return None if cell is not None and keywords(cell["text"]) & selection.used else (row, column)
 
 
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:

@@ -34,17 +34,21 @@ _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that nam
 
 
 class Selection(NamedTuple):
-    """The rows of a table that a question selects by words of their cells.
+    """The rows of a table that a question selects.
 
     Attributes:
         rows: their places.
-        matched: the words that each of them has.
+        used: the words of the question that select them.
         is_whole: they have all words of the question that any row has.
+        unjudged: the number of rows without the value that decides.
+        lacking: the header of the column of that value.
     """
 
     rows: list[int]
-    matched: frozenset[str]
-    is_whole: bool
+    used: frozenset[str]
+    is_whole: bool = True
+    unjudged: int = 0
+    lacking: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,10 +262,10 @@ class Table:
     def own_row(self, selection: Selection) -> int | None:
         """Return the row of the thing that words name, if all other rows with them refer to it: the manager's among the staff's."""
         names = self.name_column
-        if names is None or len(selection.rows) < 2 or not selection.matched:
+        if names is None or len(selection.rows) < 2 or not selection.used:
             return None
         called = {row: cell["text"] for row in selection.rows if (cell := names.cells[row]) is not None}
-        namesakes = [row for row, name in called.items() if selection.matched <= self.words.keywords(name)]
+        namesakes = [row for row, name in called.items() if selection.used <= self.words.keywords(name)]
         if len(namesakes) != 1:
             return None
         referring = {row for column in self.columns for row, cell in enumerate(column.cells)

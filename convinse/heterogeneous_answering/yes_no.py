@@ -85,7 +85,7 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
         odds = np.log(yes / (1 - yes))
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
-    denial, best = question.language.yes_no.denial.search, question.evidences[order[0]].text
+    denial, best = question.language.words.denial.search, question.evidences[order[0]].text
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
 
@@ -99,7 +99,7 @@ def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool,
         return None
     every = question.language.operations.every.search(question.in_full)
     keywords = question.language.properties.keywords
-    words = content_words(question) - question.language.yes_no.light_keywords - keywords(every[0] if every else "")
+    words = content_words(question) - question.language.properties.light_keywords - keywords(every[0] if every else "")
     for table in (*whole_tables(question), *of_documents):
         said = _judged_rows_hold(question, table, words) or _row_says(question, table, words)
         if said is not None:
@@ -116,7 +116,7 @@ def _judged_rows_hold(question: Question, table: Table, words: frozenset[str]) -
     selected = selected_rows(question, table, words)
     if selected is None or not selected.lacking:
         return None
-    if unexplained(question, table, words, selected.used | named.matched):
+    if unexplained(question, table, words, selected.used | named.used):
         return None
     about = {*named.rows, *selected.rows}
     if selected.unjudged:  # a repair without a cost is not above 50
@@ -132,10 +132,10 @@ def _judged_rows_hold(question: Question, table: Table, words: frozenset[str]) -
 
 def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[bool, Sequence[int]] | None:
     """Return True if one row has all words of a question, False if they are of several rows: "Did Mei borrow Dune?"."""
-    if question.language.yes_no.denial.search(question.in_full) or question.language.times.time(question.in_full):
+    if question.language.words.denial.search(question.in_full) or question.language.times.time(question.in_full):
         return None
     verbs = {word for word in words if question.language.operations.with_doers(frozenset({word})) & table.headers}
-    rows = {word: table.selection({word}).rows for word in sorted(words - verbs) if table.selection({word}).matched}
+    rows = {word: table.selection({word}).rows for word in sorted(words - verbs) if table.selection({word}).used}
     if len(rows) < 2 or unexplained(question, table, words, rows.keys() | verbs):
         return None
     selection = table.selection(words)
@@ -149,7 +149,7 @@ def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[
 def _covered(question: Question) -> list[float]:
     """Return the share of the question's words in an evidence, for all; words of names and classes count half."""
     language, types = question.language.properties, question.language.answer_types
-    words = language.keywords(question.in_full) - question.language.yes_no.light_keywords
+    words = language.keywords(question.in_full) - question.language.properties.light_keywords
     capitals = language.keywords(" ".join(re.findall(r"(?<!^)\b[A-Z][\w'’-]*", question.in_full)))
     weights = {word: 0.5 if word in capitals or types.names_class(word) else 1.0 for word in words}
     total = sum(weights.values())

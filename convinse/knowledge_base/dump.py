@@ -184,13 +184,14 @@ _QUANTITY, _TEXT = msgspec.json.Decoder(_QuantityValue), msgspec.json.Decoder(_T
 _STRING = msgspec.json.Decoder(str)
 
 
-def _members(members: _Map[T]) -> dict[str, T]:
+def members_of(members: _Map[T]) -> dict[str, T]:
+    """Return the members of an object, none of the empty list that stands for an empty one."""
     return members if isinstance(members, dict) else {}
 
 
 def _document(entity: DumpedEntity, languages: tuple[str, ...], left_out: LeftOut) -> EntityDocument | None:
     def term(terms: _Map[_Term]) -> str:
-        by_language = _members(terms)
+        by_language = members_of(terms)
         return next((by_language[language].value for language in languages if language in by_language), "")
 
     _checked(entity.id, "Q" if entity.type == "item" else "P")
@@ -198,8 +199,8 @@ def _document(entity: DumpedEntity, languages: tuple[str, ...], left_out: LeftOu
     if not label:
         left_out[f"entities without a label in {' or '.join(languages)}"] += 1
         return None
-    aliases, sitelink = _members(entity.aliases), _members(entity.sitelinks).get(f"{languages[0]}wiki")
-    claims = (claim for of_property in _members(entity.claims).values() for claim in of_property)
+    aliases, sitelink = members_of(entity.aliases), members_of(entity.sitelinks).get(f"{languages[0]}wiki")
+    claims = (claim for of_property in members_of(entity.claims).values() for claim in of_property)
     statements = (_statement(claim, left_out) for claim in claims if claim.rank != "deprecated")
     return EntityDocument(
         id=entity.id,
@@ -217,7 +218,7 @@ def _statement(claim: _DumpedClaim, left_out: LeftOut) -> Statement | None:
     if main is None:
         return None
     parts = [(_checked(claim.mainsnak.property, "P"), main)]
-    qualifiers = _members(claim.qualifiers)
+    qualifiers = members_of(claim.qualifiers)
     for prop in claim.order or qualifiers:
         values = [value for snak in qualifiers.get(prop, ()) if (value := _value(snak, left_out)) is not None]
         parts += [(_checked(prop, "P"), value) for value in values]

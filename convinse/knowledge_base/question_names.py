@@ -32,7 +32,7 @@ def written_names(question: str, language: Language) -> list[str]:
             are_people = len(parts) > 1 and all(len(part.split()) > 1 and part[0].isupper() for part in parts)
             for part in parts if are_people else [name]:
                 is_word = fold(part) in not_names and not (len(part) > 1 and part.isupper())  # but "US"
-                is_small = (is_first or part.isupper()) and language.common.has(fold(part))  # "Since", "TV"
+                is_small = (is_first or part.isupper()) and language.words.is_written_small(fold(part))  # "Since", "TV"
                 if part and not (part.isdigit() or is_word or is_small):
                     names[part] = None
     return sorted(names, key=lambda name: -len(name))
@@ -45,7 +45,9 @@ def small_names(question: str, language: Language) -> list[tuple[int, int]]:
         word = fold(match[0])
         types = language.answer_types
         is_noun = word in types.person_nouns | types.place_nouns | types.number_nouns or types.names_class(word)
-        is_common = word in language.words.not_names or language.common.has(word) or language.common.is_near(word)
+        is_common = (
+            word in language.words.not_names or language.words.is_written_small(word) or language.words.is_slip(word)
+        )
         if not word or is_noun or is_common or language.operations.comparison(word):  # "taller"
             continue
         if places and not question[places[-1][1] : match.start()].strip():
@@ -113,7 +115,7 @@ def _may_be_title(piece: list[Word], is_cased: bool, language: Language) -> bool
     if is_cased:
         small = sum(not word.capital and word.form not in not_names for word in piece)
         return small <= 1 and first.capital and not (first.first and first.form in not_names and first.form != "the")
-    return len(piece) > 1 or not language.common.has(first.form)
+    return len(piece) > 1 or not language.words.is_written_small(first.form)
 
 
 def _without_end(name: str) -> str:

@@ -34,7 +34,7 @@ class WordRules:
     def __init__(self, kb: Items, language: Language) -> None:
         self._kb, self._language = kb, language
         self._not_names = language.words.not_names
-        self.is_written_small = language.common.has
+        self.is_written_small = language.words.is_written_small
 
     def is_cased(self, tokens: list[Word]) -> bool:
         """Return True if the writer uses capitals, so that names have them."""

@@ -13,7 +13,7 @@ from ..language.text import fold
 from ..support.errors import one_line
 from ..support.jsonlines import JSON_ERRORS
 from ..support.mediawiki import FoundPage, FoundPages, MediaWikiClient, last_title
-from .dump import FETCHED_ENTITY, FetchedEntity
+from .dump import FETCHED_ENTITY, FetchedEntity, members_of
 from .names import other_forms
 
 MANY = "many"  # items are more than are listed
@@ -42,14 +42,14 @@ class WikidataClient:
 
     Every method raises `NetworkError` if a server cannot be reached or its answer cannot be used, and takes `until`, its deadline
     as a moment of `time.monotonic()`. `wikidata` and `wikipedia` are addresses of an `api.php`, `sparql` is that of an endpoint or
-    None. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
+    None.
     """
 
-    def __init__(self, wikidata: str, wikipedia: str, sparql: str | None = None, contact: str | None = None) -> None:
+    def __init__(self, wikidata: str, wikipedia: str, sparql: str | None = None) -> None:
         self.wikidata, self.wikipedia, self.sparql = wikidata, wikipedia, sparql
         parts = urlsplit(wikidata)
         self.site = f"{parts.scheme}://{parts.netloc}"
-        self._client = MediaWikiClient(contact, _REMEDY, _MAX_BYTES)
+        self._client = MediaWikiClient(_REMEDY, _MAX_BYTES)
 
     def named(self, name: str, until: float) -> list[str]:
         """Return the items with a name as label or alias, best first."""
@@ -119,7 +119,7 @@ class WikidataClient:
         except JSON_ERRORS as error:
             raise self._client.strange(wikidata, f"another shape than wbgetentities' ({one_line(error)})") from None
         for entity in decoded:
-            links = entity.sitelinks if isinstance(entity.sitelinks, dict) else {}
+            links = members_of(entity.sitelinks)
             entity.articles = sum(site.endswith("wiki") for site in links)
             entity.sitelinks = {site: link for site, link in links.items() if site == "enwiki"}
         return decoded

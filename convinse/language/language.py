@@ -7,8 +7,6 @@ same files and, if its grammar differs, a class beside the class with the Englis
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -30,21 +28,6 @@ _THING = re.compile(r"[A-Za-z0-9][\w.'’-]*(?: [\w.&'’-]+)*(?<![.])")
 _UNIT = re.compile(r" \([^()]*\)$")
 _MOST_WORDS = 3
 _FOLDER = Path(__file__).parent
-_LEAST_LETTERS = 5  # of a word that may be a slip of another: shorter names are one letter from some common word
-
-
-@dataclass(frozen=True, eq=False)
-class YesNoWords:
-    """Words of questions for yes or no; see `yes_no.txt`."""
-
-    properties: PropertyWords
-    light: WordSet
-    denial: re.Pattern[str]
-
-    @cached_property
-    def light_keywords(self) -> WordSet:
-        """The keywords of words that an evidence for yes may lack."""
-        return self.properties.keyword_set(self.light | self.properties.words.telling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,40 +54,6 @@ class NameWords:
         """Return the names that a word such as "and" joins."""
         joined = "|".join(sorted(self.joining))
         return re.split(rf" (?:{joined}) ", name)
-
-
-@dataclass(frozen=True, eq=False)
-class CommonWords:
-    """Words that texts write in lower case; see `common_words.txt`."""
-
-    words: Words
-    stems: WordSet
-
-    def has(self, word: str) -> bool:
-        """Return True if texts write a folded word in lower case."""
-        return self.words.stem(word) in self.stems
-
-    def is_near(self, word: str) -> bool:
-        """Return True if a folded word is a slip of such a word: "actres", "maried"."""
-        if len(word) < _LEAST_LETTERS:
-            return False
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
-        forms = (word, self.words.stem(word))
-        return any(
-            process.extractOne(form, self._long_stems.get(form[0], ()), scorer=OSA.distance, score_cutoff=1) is not None
-            for form in forms
-        )
-
-    @cached_property
-    def _long_stems(self) -> Mapping[str, list[str]]:
-        """The stems by their first letter, which people seldom miss."""
-        stems: defaultdict[str, list[str]] = defaultdict(list)
-        for stem in sorted(self.stems):
-            if len(stem) >= _LEAST_LETTERS - 1:
-                stems[stem[0]].append(stem)
-        return stems
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +127,7 @@ class Language:
     literals: LiteralWords
     operations: OperationWords
     times: TimeWords
-    yes_no: YesNoWords
     names: NameWords
-    common: CommonWords
     pages: PageWords
     sentences: SentenceTemplates
     follow_ups: FollowUpWords
@@ -211,9 +158,7 @@ def load(folder: Path) -> Language:
         literals,
         operations,
         read_lists(TimeWords, folder / "times.txt"),
-        read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
         read_lists(NameWords, folder / "names.txt"),
-        read_lists(CommonWords, folder / "common_words.txt", words=words),
         read_lists(PageWords, folder / "pages.txt"),
         read_lists(SentenceTemplates, folder / "sentences.txt"),
         read_lists(FollowUpWords, folder / "follow_ups.txt", words=words),

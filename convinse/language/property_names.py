@@ -25,6 +25,7 @@ class PropertyWords:
     phrases: Table
     bridging: WordSet
     expansions: Table
+    light: WordSet
 
     @cached_property
     def keywords(self) -> Callable[[str], WordSet]:
@@ -56,6 +57,11 @@ class PropertyWords:
     def counting_stems(self) -> WordSet:
         """The stems of `counting`."""
         return self.words.stem_set(self.counting)
+
+    @cached_property
+    def light_keywords(self) -> WordSet:
+        """The keywords of words that an evidence for yes may lack."""
+        return self.keyword_set(self.light | self.words.telling)
 
     @cached_property
     def not_bridges(self) -> WordSet:

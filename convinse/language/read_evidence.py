@@ -135,14 +135,19 @@ class ReadEvidence:
         return next((text for text in around if is_code(text)), "")
 
     def labels_at(self, start: int) -> Iterator[PropertyLabel]:
-        """Yield the labels of the value at a place in a row (its header) or infobox entry (the path of the attribute, its header)."""
+        """Yield the labels of the value at a place in a row (its header) or infobox entry (the path of the attribute, its header).
+
+        The title before an entry is no value of it.
+        """
         if "row" in self.evidence:
             for cell in self.evidence["row"]["cells"]:
                 if cell["start"] <= start < cell["start"] + len(cell["text"]):
                     yield PropertyLabel(cell["header"])
         elif "attribute" in self.evidence:
-            yield from map(PropertyLabel, self.evidence["attribute"]["path"])
-            for value in self.evidence["attribute"]["values"]:
+            values = self.evidence["attribute"]["values"]
+            if start >= min((value["start"] for value in values), default=0):
+                yield from map(PropertyLabel, self.evidence["attribute"]["path"])
+            for value in values:
                 if value["start"] <= start < value["start"] + len(value["text"]):
                     yield PropertyLabel(value.get("header", ""))
 

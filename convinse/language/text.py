@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -14,6 +15,7 @@ _WORD = re.compile(r"\w+(?:['’]\w+)*", re.UNICODE)
 _INITIALS = re.compile(r" [^\W\d](?: +[^\W\d](?= ))+")  # in words with blanks around
 _POSSESSIVE = re.compile(rb"'(?:[sS](?![\w\x80-\xff]))?")  # in UTF-8 without marks beyond ASCII
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LEAST_LETTERS = 5  # of a word that may be a slip of another: shorter names are one letter from some common word
 END = "\0"  # of a text, among words
 _LOWER_OR_BLANK = bytes(
     byte if byte >= 128 or chr(byte) in f"_{END}" else ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ")
@@ -96,6 +98,8 @@ class Words:
     no_noun: WordSet
     fillers: WordSet
     ones: WordSet
+    denial: re.Pattern[str]
+    written_small: WordSet
 
     @cached_property
     def stem(self) -> Callable[[str], str]:
@@ -127,6 +131,32 @@ class Words:
     def stem_set(self, words: WordSet) -> WordSet:
         """Return the stems of some words."""
         return frozenset(map(self.stem, words))
+
+    def is_written_small(self, word: str) -> bool:
+        """Return True if texts write a folded word in lower case, so that it is hardly a name by itself."""
+        return self.stem(word) in self.written_small
+
+    def is_slip(self, word: str) -> bool:
+        """Return True if a folded word is a slip of a word that texts write in lower case: "actres", "maried"."""
+        if len(word) < _LEAST_LETTERS:
+            return False
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        forms = (word, self.stem(word))
+        return any(
+            process.extractOne(form, self._long_stems.get(form[0], ()), scorer=OSA.distance, score_cutoff=1) is not None
+            for form in forms
+        )
+
+    @cached_property
+    def _long_stems(self) -> Mapping[str, list[str]]:
+        """The stems of `written_small` by their first letter, which people seldom miss."""
+        stems: defaultdict[str, list[str]] = defaultdict(list)
+        for stem in sorted(self.written_small):
+            if len(stem) >= _LEAST_LETTERS - 1:
+                stems[stem[0]].append(stem)
+        return stems
 
     def owns(self, pronoun: str, following: str) -> bool:
         """Return True if a pronoun is possessive before a word ("" at the end); "her" is possessive only before a noun."""

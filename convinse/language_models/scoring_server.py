@@ -12,6 +12,7 @@ from ..config import EvsServer
 from ..support.errors import NetworkError, one_line
 from .model_server import ModelServer, in_flight
 
+_BATCH = 32  # texts of a request, the most that TEI takes by default
 _OTHER_FIELDS = (400, 422)  # status of a server that expects `texts`
 
 
@@ -39,13 +40,13 @@ class ScoringServer:
 
     def relevance(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
         """Return the server's [n] float32 scores of the texts of every question."""
-        settings, size = self._settings, self._settings.batch
+        settings = self._settings
         scores = [np.empty(len(texts), np.float32) for _, texts in pairs]
-        work = [(number, start) for number, (_, texts) in enumerate(pairs) for start in range(0, len(texts), size)]
+        work = [(number, start) for number, (_, texts) in enumerate(pairs) for start in range(0, len(texts), _BATCH)]
 
         def score(piece: tuple[int, int]) -> list[float]:
             question, texts = pairs[piece[0]]
-            batch = [settings.text_prefix + text for text in texts[piece[1] : piece[1] + size]]
+            batch = [settings.text_prefix + text for text in texts[piece[1] : piece[1] + _BATCH]]
             return self._reranked(settings.query_prefix + question, batch)
 
         def done(number: int, values: list[float]) -> None:
@@ -57,8 +58,7 @@ class ScoringServer:
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Return [n, d] float32 embeddings of texts, of length 1."""
-        size = self._settings.batch
-        work = [texts[start : start + size] for start in range(0, len(texts), size)]
+        work = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
         parts: dict[int, list[list[float]]] = {}
 
         def done(number: int, vectors: list[list[float]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,15 +18,25 @@ from ..records.conversation import Turn
 from ..records.evidence import Mention
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from .history import answer_text
-from .referents import EarlierEntity, FeatureReader, ReferentWeights, earlier_entities
+from .referents import EarlierEntity, FeatureReader, ReferentFeatures, ReferentWeights, earlier_entities
 
 _MIN_PROBABILITY = 0.1  # of referents besides the best
 # a correction replaces something, or is a question of its own ("no, her husband": 2.0); "before 1950" for "after 1970" has 1.3
 _NONE_CORRECTED = 1.6
+# of a second reading that is tried; from .01 to .1 as many answers of 400 questions got right by it, with more or fewer readings
+_LEAST = 0.04
+_MOST_REFERENTS = 3  # that may give the second reading
 CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
 _ASKING = 2  # words by which two questions ask for something in the same way
 _LAST_WORD = re.compile(r"(\w+) $")
+
+
+class _Ellipsis(NamedTuple):
+    """A question completed as an ellipsis, and how little it is one, of 2: the head's shares of "nothing" for both ends of the gap."""
+
+    full: FullQuestion
+    none: float
 
 
 class Rewriter:
@@ -54,18 +65,18 @@ class Rewriter:
         self._reader = FeatureReader(kb, language)
         self._has_relations = any(kb.properties())
 
-    def rewrite(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[FullQuestion]:
-        """Return the questions of turns in full."""
+    def readings(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[list[FullQuestion]]:
+        """Return the questions of turns in full: for each the likeliest reading, and the second if it may be the right one."""
         earlier = [list(map(earlier_turn, history)) for history in histories]
         spoken = [self._spoken(turn) for turn in turns]
         questions = [text for text, _ in spoken]
         if self._model is None or self._weights is None:
-            return [concatenated(question, before) for question, before in zip(questions, earlier, strict=True)]
+            return [[concatenated(question, before)] for question, before in zip(questions, earlier, strict=True)]
         pointers = self._model.pointers(questions, list(map(history_text, earlier)))
         return [
-            FullQuestion(question)
+            [FullQuestion(question)]
             if points is None or stands_alone
-            else self._rewrite(question, history, before, points, self._weights, turn.get("act") == CORRECTION)
+            else self._read(question, history, before, points, self._weights, turn.get("act") == CORRECTION)
             for turn, (question, stands_alone), history, before, points in zip(
                 turns, spoken, histories, earlier, pointers, strict=True
             )
@@ -91,7 +102,7 @@ class Rewriter:
         start, end = (head.end() if head else 0), len(question.rstrip(" ?.!"))
         return head is not None and (start, end) in small_names(question, self._language)
 
-    def _rewrite(
+    def _read(
         self,
         question: str,
         history: Sequence[Turn],
@@ -99,23 +110,51 @@ class Rewriter:
         pointers: Pointers,
         weights: ReferentWeights,
         is_correction: bool,
-    ) -> FullQuestion:
+    ) -> list[FullQuestion]:
         if again := self._asked_again(question, history, earlier):
-            return again
+            return [again]
+        ellipsis = self._complete(question, earlier, pointers)
         entities = earlier_entities(history)
-        completed = self._complete(question, earlier, pointers, _NONE_CORRECTED if is_correction else 1.0)
-        if completed:
-            text = completed.text.casefold()
-            has_item = bool(named_items(self._linker.link(completed.text, classes=True)))
-            is_named = not entities or any(entry.entity["label"].casefold() in text for entry in entities)
-            if has_item or is_named or not self._has_relations:  # most names in files are no items
-                return completed
         pointer_scores = pointed(entities, list(names_in(history_text(earlier), history)), pointers)
         named = named_items(self._linker.link(question, classes=True))
         features = self._reader.read(question, entities, len(history), pointer_scores, named)
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing) if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
+        most = _NONE_CORRECTED if is_correction else 1.0
+        completed = ellipsis.full if ellipsis is not None and ellipsis.none < most else None
+        first = self._likeliest(question, completed, entities, order, probabilities, features)
+        share = 1 - ellipsis.none / 2 if ellipsis else 0.0
+        readings = [(share, ellipsis.full)] if ellipsis else []
+        # without relations between items, a question without pronoun does not refer to the history
+        may_refer = self._has_relations or self._reader.pronouns(question)
+        for place in order[:_MOST_REFERENTS] if may_refer else ():
+            if features[place].fits >= 0:
+                readings.append(((1 - share) * probabilities[place], self._with_referents(question, [entities[place]])))
+        readings.sort(key=lambda reading: -reading[0])
+        others = [
+            full
+            for probability, full in readings
+            if probability >= _LEAST and full.text.casefold() != first.text.casefold()
+        ]
+        return [first, *others[:1]]
+
+    def _likeliest(
+        self,
+        question: str,
+        completed: FullQuestion | None,
+        entities: Sequence[EarlierEntity],
+        order: Sequence[int],
+        probabilities: np.ndarray,
+        features: Sequence[ReferentFeatures],
+    ) -> FullQuestion:
+        """Return the likeliest reading of a question: `completed`, if it is an ellipsis, or with its referents, best first in `order`."""
+        if completed:
+            text = completed.text.casefold()
+            has_item = bool(named_items(self._linker.link(completed.text, classes=True)))
+            is_named = not entities or any(entry.entity["label"].casefold() in text for entry in entities)
+            if has_item or is_named or not self._has_relations:  # most names in files are no items
+                return completed
         # without relations between items, a question without pronoun does not refer to the history
         stands_alone = not self._has_relations and not self._reader.pronouns(question)
         if not order or probabilities[order[0]] <= 1 - probabilities.sum() or stands_alone:
@@ -129,6 +168,9 @@ class Rewriter:
             text = completed.text.rstrip(" ?")
             name, insertion = _inserted(len(text) + 2, referents[0])
             return FullQuestion(f"{text} ({name})?", (*completed.insertions, insertion))
+        return self._with_referents(question, referents)
+
+    def _with_referents(self, question: str, referents: Sequence[EarlierEntity]) -> FullQuestion:
         return rewritten(question, *self._edits(question, referents), self._language.words.owns)
 
     def _asked_again(
@@ -145,21 +187,17 @@ class Rewriter:
         insertion = Insertion(len(before), end, len(earlier) - 1, "question")
         return FullQuestion(f"{before}{earlier_words}{behind}?", (insertion,))
 
-    def _complete(
-        self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers, most: float
-    ) -> FullQuestion | None:
-        """Return the last question with the words of an ellipsis ("and in 1998?") in it.
-
-        None if the question is no ellipsis: if the shares of "nothing" for the beginning and the end of what is replaced add up to `most`.
-        """
+    def _complete(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> _Ellipsis | None:
+        """Return the last question with the words of an ellipsis ("and in 1998?") in it; None for a question that cannot be one."""
         last_question = earlier[-1].question
         if bare := self._other_question_word(question, last_question):
-            return FullQuestion(bare, (Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question"),))
+            insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question")
+            return _Ellipsis(FullQuestion(bare, (insertion,)), 0.0)
         tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
         starts, ends = pointers.replaced
         # "what is the max of Corn?" behind "what is the min of Brek?" asks by itself
         is_asked_alike = fold(question).split()[:_ASKING] == fold(last_question).split()[:_ASKING]
-        if starts[0] + ends[0] >= most or not len(tokens) or is_asked_alike:
+        if not len(tokens) or is_asked_alike:
             return None
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
@@ -171,7 +209,8 @@ class Rewriter:
         if rest := last_question[end:].strip(" ?.!"):
             rest_start = start + len(words) + 1
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
-        return FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
+        full = FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
+        return _Ellipsis(full, float(starts[0] + ends[0]))
 
     def _other_question_word(self, question: str, last_question: str) -> str | None:
         """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up."""

@@ -70,15 +70,22 @@ class Slots(QuestionUnderstanding):
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Return the representations of the turns; the models read all turns together."""
-        questions = [turn["question"] for turn in turns]
-        full_questions = self.rewriter.rewrite(turns, histories)
+        readings = self.rewriter.readings(turns, histories)
+        pairs = [(turn["question"], full.text) for turn, fulls in zip(turns, readings, strict=True) for full in fulls]
         typing = self.resources.answer_typing
         if typing is None:
-            types = [self.language.answer_types.expected_type(full.text) for full in full_questions]
+            types = [self.language.answer_types.expected_type(text) for _, text in pairs]
         else:
-            pairs = [(question, full.text) for question, full in zip(questions, full_questions, strict=True)]
             types = [likely.confident for likely in typing.likely(pairs)]
-        return list(map(self._understood, turns, histories, full_questions, types))
+        types_left = iter(types)
+        understandings = []
+        for turn, history, fulls in zip(turns, histories, readings, strict=True):
+            first, *others = [self._understood(turn, history, full, next(types_left)) for full in fulls]
+            # "when was she born?" behind "who is dorva klint?" is about her, though nothing is known of her
+            if others and "unlinked" not in first["representation"]:
+                first["second_reading"] = others[0]
+            understandings.append(first)
+        return understandings
 
     def _understood(
         self, turn: Turn, history: Sequence[Turn], full_question: FullQuestion, answer_type: AnswerType

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
-from ..config import Config
-from ..encoder.checkpoint import load_checkpoint
+from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..records.conversation import Turn, Understanding
 from ..records.representation import SLOTS, RepresentationSlots
-from ..resources import Resources
 from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
@@ -27,15 +25,12 @@ class StructuredRepresentation(QuestionUnderstanding):
     """`context || question entities || predicate || expected answer type`, written by a model that is trained for it.
 
     Args:
-        config: `qu_model`, `qu_sr`, `history_separator`, `sr_delimiter` and `device` are used.
+        config: `qu_model`, `num_beams`, `qu_no_repeat_ngram_size`, `history_separator`, `sr_delimiter` and `device` are used.
         resources: shared by the stages of a pipeline.
     """
 
     trainer = "convinse.training.representation:train_representation"
-
-    def __init__(self, config: Config, resources: Resources | None = None) -> None:
-        super().__init__(config, resources)
-        self.conversations_at_once = config.qu_sr.batch_size
+    conversations_at_once = 10  # texts that `Generator` computes together
 
     @cached_property
     def writer(self) -> Writer:
@@ -48,10 +43,14 @@ class StructuredRepresentation(QuestionUnderstanding):
         name = self.config.qu_model
         if name is None:
             raise ConfigError("qu: sr needs qu_model: a folder of a trained BART or T5 (see train qu), or a hub name")
-        checkpoint = load_checkpoint(name, "sequence-to-sequence", "qu_model")
+        return self.build_writer(load_checkpoint(name, "sequence-to-sequence", "qu_model"))
+
+    def build_writer(self, checkpoint: Checkpoint) -> Writer:
+        """Return a writer with the configured settings; the checkpoint must not be used elsewhere."""
         from ..encoder.sequence_to_sequence import Generator
 
-        return Generator(checkpoint, self.config.qu_sr, self.config.device)
+        config = self.config
+        return Generator(checkpoint, config.num_beams, config.qu_no_repeat_ngram_size, config.device)
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Write the representations of all turns together; see the base class."""

@@ -34,8 +34,7 @@ class RankedAnswer(TypedDict):
     """An answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places of its best evidences in `top_evidences`, `reasons` its origins: `reader`, `yes_no`, a computation
-    (`order`, `interval`), `evidences` (no other origin), `llm`; `unsupported`: no evidence that the language model cites contains
-    it. `spans` are its places in these evidences. `time` is the time for which it holds, in words ("since 2019"), if the first
+    (`order`, `interval`), `evidences` (no other origin), `llm`. `spans` are its places in these evidences. `time` is the time for which it holds, in words ("since 2019"), if the first
     evidence states it. `list`: the question asks for several answers, and this is among them.
     """
 
@@ -98,8 +97,8 @@ class Understanding(TypedDict, total=False):
 
     `structured_representation` is the rendering of `representation`, if present; `resolved_question` is the question in full, for
     models that read sentences; `live` has the look-ups for it; `history_answers` are the answers of earlier turns;
-    `history_used` are the parts of the history in it; `steps` are questions to answer first; `qu_tokens` are the tokens that a language
-    model read (`prompt`) and wrote (`completion`).
+    `history_used` are the parts of the history in it; `steps` are questions to answer first; `second_reading` is another one that may
+    be meant; `qu_tokens` are the tokens that a language model read (`prompt`) and wrote (`completion`).
     """
 
     structured_representation: Required[str]
@@ -108,6 +107,7 @@ class Understanding(TypedDict, total=False):
     history_answers: list[Entity]
     history_used: list[HistoryPart]
     steps: list[Step]
+    second_reading: Understanding
     qu_tokens: dict[str, int]
     live: LiveLookup
 

@@ -107,9 +107,7 @@ class Resources:
 
     def _open_live(self) -> LiveSource:
         config = self.config
-        client = WikidataClient(
-            config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql, config.ers_user_agent
-        )
+        client = WikidataClient(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
         at_hand = KnowledgeBase(resolve(SNAPSHOT + "kb"))
         limits = {"max_age": config.live_max_age, "seconds": config.live_deadline}
         return LiveSource(client, self.cache, at_hand, self.language, **limits, pages=config.ers_on_the_fly)
@@ -118,9 +116,7 @@ class Resources:
     def mediawiki(self) -> MediaWikiApi:
         """The client for articles and their links."""
         config = self.config
-        return self._opened(
-            "mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
-        )
+        return self._opened("mediawiki", lambda: MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api))
 
     @property
     def articles(self) -> Articles:

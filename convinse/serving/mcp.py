@@ -27,7 +27,7 @@ from .app import RequestGuard, answer_health, as_http_error, error_handlers
 from .conversations import check_has_room, checked_question
 from .invalid import fault_of
 from .service import ConversationService, ServiceOptions
-from .tool_results import AskResult, EvidencesResult, ask_result, first_evidences
+from .tool_results import FirstEvidences, ToolTurn, first_evidences, tool_turn
 
 PATH = "/mcp"
 _STAGES = {"qu": "understood", "ers": "evidences found", "ha": "answered"}
@@ -70,12 +70,13 @@ class PipelineTools:
         conversation_id: Annotated[str | None, Field(description="of an earlier answer, to go on with it")] = None,
         sources: SourceList | None = None,
         evidences: Annotated[int, Field(ge=0, le=20, description="evidences at most")] = 5,
-    ) -> AskResult:
+    ) -> ToolTurn:
         """Answer a question, alone or as the next one of a conversation.
 
-        Gives ranked answers with their probabilities and the evidences that support them, how the question was understood, and
-        why it is better left without an answer if it is (`abstained`); a sentence that cites the evidences by their numbers, those
-        that the answer rests on, and what may be asked next.
+        Gives the turn: `pred_answers`, ranked, each with its probability (`score`) and the places, from 0, of the evidences among
+        `top_evidences` that support it; how the question was understood (`resolved_question`, `representation`, `history_used`),
+        and why it is better left without an answer if it is (`abstained`); a `sentence`, in which [2] is the second evidence of
+        the best answer, the evidences that this rests on (`attribution`), and what may be asked next (`follow_ups`).
         """
         service, reports = self._service, list[asyncio.Task[None]]()
 
@@ -97,11 +98,11 @@ class PipelineTools:
                 conversation_id = service.store.add(session)
             else:
                 service.store.replace(conversation_id, session)
-        return ask_result(turn, conversation_id, session.sources, evidences)
+        return tool_turn(turn, conversation_id, session.sources, evidences)
 
     async def retrieve_evidences(
         self, question: Question, sources: SourceList | None = None, limit: Limit = 20
-    ) -> EvidencesResult:
+    ) -> FirstEvidences:
         """Find the evidences that a question would be answered from, best first, to read them yourself.
 
         They are Wikidata facts, and sentences, table rows and infobox entries of Wikipedia.

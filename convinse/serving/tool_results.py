@@ -1,164 +1,72 @@
-"""The results of the tools that agents call, as the Model Context Protocol describes and sends them."""
+"""The results of the tools that agents call: a turn as the API and `turns.jsonl` have it, with the evidences that an agent reads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
+from typing import cast
 
-from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, Evidence
-from ..records.replies import Clarification, Reason
-from ..records.representation import Representation
+from typing_extensions import TypedDict
 
+from ..records.conversation import Turn
+from ..records.evidence import Evidence
 
-@dataclass
-class NumberedEvidence:
-    """A quotation of Wikidata or Wikipedia; answers name their evidences by `number`, `about` is the item of its page."""
-
-    number: int
-    text: str
-    source: str
-    entities: list[Entity]
-    score: float | None
-    about: Entity | None
+# of an evidence: they say again what its text says, and each word of a result costs an agent something
+_REPEATED = ("fact", "row", "attribute", "mentions", "quote")
 
 
-@dataclass
-class ScoredAnswer:
-    """An answer: its probability, the numbers of the evidences that support it, what gave it, and when it holds ("since 2019")."""
-
-    id: str
-    label: str
-    score: float
-    evidences: list[int]
-    reasons: list[str]
-    time: str = ""
-
-
-@dataclass
-class QuestionReading:
-    """How the question was understood; `from_history` are words of earlier turns."""
-
-    in_full: str
-    entities: list[Entity]
-    context: list[Entity]
-    predicate: str
-    answer_type: str
-    from_history: list[str]
-
-
-@dataclass
-class PartAnswers:
-    """A further part of a question, and its answers."""
-
-    question: str
-    answers: list[ScoredAnswer]
-
-
-@dataclass
-class AskResult:
-    """A turn of a conversation: answers, best first; `abstained` says why none of them can be relied on.
-
-    `sentence` says the best answer with the numbers of its evidences, or replies to talk; `confidence` is likely, perhaps or not known;
-    `attribution` are the evidences that it rests on, by number; `follow_ups` can be asked next. `act` is what was said if it was
-    not a question (`thanks`). `clarification` is a question back: the next question may be a choice, by its number, id or label,
-    or name what is meant.
-    """
+class ToolTurn(Turn):
+    """A turn of a conversation. Of its evidences, those that support the answers; places of evidences are places among these."""
 
     conversation_id: str
-    turn: int
     sources: list[str]
-    answers: list[ScoredAnswer]
-    abstained: str | None
-    understood: QuestionReading
-    evidences: list[NumberedEvidence]
-    sentence: str
-    confidence: str
-    attribution: list[Reason]
-    follow_ups: list[str]
-    act: str = ""
-    clarification: Clarification | None = None
-    parts: list[PartAnswers] = field(default_factory=list)
 
 
-@dataclass
-class EvidencesResult:
+class FirstEvidences(TypedDict):
     """The first of `total` evidences, best first."""
 
-    evidences: list[NumberedEvidence]
+    top_evidences: list[Evidence]
     total: int
 
 
-def ask_result(turn: Turn, name: str, sources: tuple[str, ...], most: int) -> AskResult:
-    """Write a turn as `ask` gives it, with the evidences that support its answers, the best answer's first, else the best ones."""
-    evidences, answers = turn["top_evidences"], turn["pred_answers"]
-    reasons = turn.get("attribution", [])
+def tool_turn(turn: Turn, conversation_id: str, sources: Sequence[str], most: int) -> ToolTurn:
+    """Return a turn as `ask` gives it, with at most so many evidences."""
+    return cast("ToolTurn", {**_shortened(turn, most), "conversation_id": conversation_id, "sources": list(sources)})
+
+
+def first_evidences(evidences: Sequence[Evidence], limit: int) -> FirstEvidences:
+    """Return the first `limit` evidences."""
+    return {"top_evidences": list(map(_readable, evidences[:limit])), "total": len(evidences)}
+
+
+def _shortened(turn: Turn, most: int) -> Turn:
+    answers, reasons = turn["pred_answers"], turn.get("attribution", [])
+    # the evidences that support the answers, the best answer's first, else the best ones
     best, *rest = [answer.get("evidences", []) for answer in answers] or [[]]
     supporting = dict.fromkeys(chain(best, (reason["evidence"] for reason in reasons), *rest))
-    places = list(supporting or range(len(evidences)))[:most]
-    numbers = {place: number for number, place in enumerate(places, 1)}
-    scored = _scored(answers, numbers)
-    # a module may give a string alone
-    fields = turn.get("representation") or Representation(
-        context=[], entities=[], predicate=turn["structured_representation"], answer_type=""
-    )
-    understood = QuestionReading(
-        turn.get("resolved_question", turn["question"]),
-        fields["entities"],
-        fields["context"],
-        fields["predicate"],
-        fields["answer_type"],
-        [part["text"] for part in turn.get("history_used", [])],
-    )
-    abstained = turn["abstained"]["reason"] if "abstained" in turn else None
-    first = [_numbered(evidences[place], number) for place, number in numbers.items()]
-    return AskResult(
-        name,
-        turn["turn"],
-        list(sources),
-        scored,
-        abstained,
-        understood,
-        first,
-        turn.get("sentence", ""),
-        turn.get("confidence", ""),
-        [
-            Reason(
-                evidence=numbers[reason["evidence"]],
-                without=reason["without"],
-                probability=reason["probability"],
-                together=reason.get("together", False),
-            )
-            for reason in reasons
-            if reason["evidence"] in numbers
-        ],
-        turn.get("follow_ups", []),
-        turn.get("act", ""),
-        turn.get("clarification"),
-        [PartAnswers(part["question"], _scored(part["pred_answers"], {})) for part in turn.get("parts", [])],
-    )
-
-
-def _scored(answers: Sequence[RankedAnswer], numbers: Mapping[int, int]) -> list[ScoredAnswer]:
-    return [
-        ScoredAnswer(
-            **answer["answer"],
-            score=answer["score"],
-            evidences=[numbers[place] for place in answer.get("evidences", []) if place in numbers],
-            reasons=list(answer.get("reasons", [])),
-            time=answer.get("time", ""),
-        )
+    places = list(supporting or range(len(turn["top_evidences"])))[:most]
+    moved = {place: number for number, place in enumerate(places)}
+    shortened = {**turn, "top_evidences": [_readable(turn["top_evidences"][place]) for place in places]}
+    shortened["pred_answers"] = [
+        {
+            **_without(answer, "spans"),
+            "evidences": [moved[place] for place in answer.get("evidences", []) if place in moved],
+        }
         for answer in answers
     ]
+    if reasons:
+        shown = [reason for reason in reasons if reason["evidence"] in moved]
+        shortened["attribution"] = [{**reason, "evidence": moved[reason["evidence"]]} for reason in shown]
+    if "representation" in turn:
+        shortened["representation"] = _without(turn["representation"], "candidates")  # what names may mean otherwise
+    if "parts" in turn:
+        shortened["parts"] = [_shortened(part, 0) for part in turn["parts"]]
+    return cast("Turn", shortened)
 
 
-def first_evidences(evidences: list[Evidence], limit: int) -> EvidencesResult:
-    """Return the first `limit` evidences, numbered from 1."""
-    first = [_numbered(evidence, number) for number, evidence in enumerate(evidences[:limit], 1)]
-    return EvidencesResult(first, len(evidences))
+def _readable(evidence: Evidence) -> Evidence:
+    return cast("Evidence", _without(evidence, *_REPEATED))
 
 
-def _numbered(evidence: Evidence, number: int) -> NumberedEvidence:
-    text, source, entities = evidence["evidence_text"], evidence["source"], evidence["wikidata_entities"]
-    return NumberedEvidence(number, text, source, entities, evidence.get("score"), evidence.get("retrieved_for_entity"))
+def _without(record: Mapping[str, object], *keys: str) -> dict[str, object]:
+    return {key: value for key, value in record.items() if key not in keys}

@@ -29,11 +29,10 @@ T = TypeVar("T")
 class MediaWikiClient:
     """A client of the `api.php` of one or several wikis; `sent` counts requests, each once however often it was tried.
 
-    `contact` is sent with the User-Agent, by default that of `CONVINSE_CONTACT`; `remedy` ends messages. The largest rendered articles
-    have about 5 MB.
+    `remedy` ends messages. The largest rendered articles have about 5 MB.
     """
 
-    def __init__(self, contact: str | None, remedy: str, max_bytes: int = 16 << 20) -> None:
+    def __init__(self, remedy: str, max_bytes: int = 16 << 20) -> None:
         self._remedy = remedy
         self.sent = 0
         self._web = WebSession(
@@ -41,7 +40,6 @@ class MediaWikiClient:
             deadline=600.0,
             max_bytes=max_bytes,
             remedy=remedy,
-            contact=contact,
             passing=_passing_fault,
             redirects=False,
         )

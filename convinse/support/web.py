@@ -71,7 +71,6 @@ class WebSession:
         attempts: the most times that a request is sent.
         max_bytes: the largest body to accept, unpacked.
         remedy: advice for a host that cannot be used; the end of an error's message.
-        contact: a contact for the servers, sent with the User-Agent; None: `CONVINSE_CONTACT`.
         passing: returns why a 2xx answer must be retried like a 503, or None; for servers that report faults in the body.
         connections: the number of connections that are kept open to a host.
         redirects: whether GET follows a few redirects; if not, a redirect is an error that names its target.
@@ -82,7 +81,6 @@ class WebSession:
     attempts: int = 5
     max_bytes: int = 256 << 20
     remedy: str = "check the address and the network"
-    contact: str | None = None
     passing: Callable[[WebAnswer], str | None] | None = None
     connections: int = 10
     redirects: bool = True
@@ -155,7 +153,7 @@ class WebSession:
         end = now + seconds
         if not seconds:
             raise self._error(url, "not asked, as no time is left")
-        options["headers"] = {"User-Agent": user_agent(self.contact), **(headers or {})}
+        options["headers"] = {"User-Agent": user_agent(), **(headers or {})}
         for attempt in itertools.count(1):
             try:
                 return self._attempt(method, url, end, receive, options)
@@ -255,9 +253,9 @@ class WebSession:
         return NetworkError(f"{host_of(url)}: {text}; {self.remedy}", status)
 
 
-def user_agent(contact: str | None = None) -> str:
-    """Return the User-Agent with a contact, by default `CONVINSE_CONTACT`."""
-    contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
+def user_agent() -> str:
+    """Return the User-Agent with the contact of `CONVINSE_CONTACT`, as Wikimedia asks for."""
+    contact = os.environ.get("CONVINSE_CONTACT", "").strip()
     printable = "".join(letter for letter in contact if " " <= letter <= "~")
     return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
 

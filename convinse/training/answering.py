@@ -34,6 +34,7 @@ from .reader import ReadExample, reader_objective
 from .trainer import stage_run, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
+_DRAWN = 4  # evidences of a turn with an answer, and as many without, in an epoch at most
 _MEASURES = ("p_at_1", "mrr", "h_at_5")
 
 
@@ -142,8 +143,8 @@ def steps(train: Sequence[TurnExamples], config: Config, epoch: int) -> list[lis
     settings, chance = config.ha_training, random.Random(f"{config.seed} {epoch}")
     drawn = []
     for right, wrong in train:
-        drawn += chance.sample(right, min(settings.positives, len(right)))
-        drawn += chance.sample(wrong, min(settings.negatives, len(wrong)))
+        drawn += chance.sample(right, min(_DRAWN, len(right)))
+        drawn += chance.sample(wrong, min(_DRAWN, len(wrong)))
     return shuffled_batches(drawn, settings.batch_size, chance)
 
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import torch
 
 _YES_NO = {YES["label"].lower(), NO["label"].lower()}
-_OF_THE_READER = {"trains", "positives", "negatives"}  # of `ha_training`
 
 
 # the texts that the model reads together, one for each evidence, and the answer to write
@@ -41,13 +40,13 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     """Train on the train part of the configured conversations; returns the model folder, for `ha_model`.
 
     The epoch of the lowest loss on the dev part is the best; the module's answers with it are measured there. Settings are
-    in `config.ha_training` and `config.ha_seq2seq`; see `trainer`.
+    in `config.ha_training`; see `trainer`.
     """
     config, settings = ha.config, ha.config.ha_training
     base, key, output = start_of(config, "ha", ", a BART or T5")
     checkpoint = load_checkpoint(base, "sequence-to-sequence", key)
     from ..encoder.devices import find_device, inference
-    from ..encoder.fusion_in_decoder import answer_loss, check_kind, cut, usual_budget  # PyTorch is there
+    from ..encoder.fusion_in_decoder import ANSWER_TOKENS, TEXT_TOKENS, answer_loss, check_kind, cut, usual_budget
 
     check_kind(checkpoint)
     turns: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
@@ -56,8 +55,7 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     run = stage_run("train ha", base, output, checkpoint, settings, config, sources)
     run.log_sizes("turns", len(train), len(dev))
     budget = config.token_budget or usual_budget(find_device(config.device))
-    longest = (config.ha_seq2seq.max_input_length, config.ha_seq2seq.max_output_length)
-    longest_text, longest_answer = (min(most, checkpoint.max_length) for most in longest)
+    longest_text, longest_answer = (min(most, checkpoint.max_length) for most in (TEXT_TOKENS, ANSWER_TOKENS))
 
     def losses(model: Any, step: Sequence[FusionExample]) -> Iterator[torch.Tensor]:
         answers = cut(checkpoint.tokenizer, [answer for _, answer in step], longest_answer)
@@ -77,7 +75,8 @@ def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
     # a writer changes its model
     module.writer = ha.build_writer(dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model)))
     measured = answer_measures(module, turns, sources)
-    training = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in _OF_THE_READER}
+    training = msgspec.to_builtins(settings)
+    del training["trains"]  # that of the extractive reader
     return run.write(
         fitted,
         "A Fusion-in-Decoder model that writes the answer of a question after reading evidences",
@@ -89,7 +88,7 @@ answer (distant supervision), and those that ask for yes or no.""",
         f"""
 Loss: the mean of the tokens of the dev part. Answers of the whole module (`ha: seq2seq`) on all {len(turns)} turns of the dev part: P@1
 {measured["p_at_1"]:.3f}, MRR {measured["mrr"]:.3f}, Hit@5 {measured["h_at_5"]:.3f}.""",
-        settings=training | msgspec.to_builtins(config.ha_seq2seq),
+        settings=training,
         arguments=["_".join(sources)],
         record=measured,
         remark=f" (P@1 {measured['p_at_1']:.3f} on the dev part); name it in ha_model",
@@ -107,7 +106,7 @@ def _examples(ha: Seq2SeqAnswering, part: str, turns: Iterable[Turn]) -> list[Fu
 
 def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:
     """Return the example of a turn with its evidences and gold answers; None if no evidence names an answer."""
-    read = turn["top_evidences"][: ha.config.ha_seq2seq.evidences]
+    read = turn["top_evidences"][: ha.config.evs_max_evidences]
     if not read:
         return None
     name: str | None = None

@@ -27,6 +27,7 @@ from .objective import FitResult, Objective, shown
 
 LOGGER = logging.getLogger(__name__)
 _LARGEST_NORM = 1.0  # of the gradient of a step
+_WEIGHT_DECAY = 0.01  # the value that BERT was trained with, and that CONVINSE's configuration has
 _NO_DECAY = ("bias", "LayerNorm.weight", "layer_norm.weight")
 
 CHECKPOINT_SECONDS = 600.0  # a kill loses ten minutes; a checkpoint of 45 million weights takes one to two seconds
@@ -173,7 +174,7 @@ def fit(
 def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:
     named = list(model.named_parameters())
     groups = [
-        {"params": [p for name, p in named if not name.endswith(_NO_DECAY)], "weight_decay": settings.weight_decay},
+        {"params": [p for name, p in named if not name.endswith(_NO_DECAY)], "weight_decay": _WEIGHT_DECAY},
         {"params": [p for name, p in named if name.endswith(_NO_DECAY)], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)

@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from ..config import ReaderTraining
+from ..config import Device, FitSettings, NotNegative, Positive
+from ..config.value_types import Rate, Shared, Tokens, Window
 from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader, best_answers
 from ..formats.mrqa import PlainQuestion, read_plain
@@ -22,6 +23,36 @@ from .reader import ReadExample, reader_objective, reader_of
 from .trainer import LOGGER, Run, check_output, identity_of
 
 Scores = tuple[float, float]
+
+
+class ReaderTraining(FitSettings, frozen=True, kw_only=True):
+    """A file of `train reader`: how to train a reader on MRQA files (NAME.jsonl or NAME.jsonl.gz).
+
+    base: the checkpoint to start from; output: the model folder to write; train_folder, dev_folders: where the files
+    are; train_sets: names of the files to train on (null: all of the folder); examples: questions drawn from each
+    (null: all); dev_questions: questions drawn from each dev set to choose the epoch by (null: all; the final figures
+    are always of all); validations: of an epoch, each of which keeps the best weights and what a stopped run goes on
+    from, and of which `patience` counts; batch_size: questions of one step; token_budget: most tokens computed at a time
+    (null: the device's default); max_length, stride: of a window, and shared by two of them; device: what computes; seed: of drawing
+    and order.
+    """
+
+    base: str
+    output: str
+    train_folder: str
+    dev_folders: list[str]
+    train_sets: list[str] | None = None
+    examples: Positive | None = 75_000
+    dev_questions: Positive | None = None
+    epochs: Positive = 2
+    learning_rate: Rate = 3e-5
+    validations: Positive = 1
+    batch_size: Positive = 32
+    token_budget: Tokens | None = None
+    max_length: Window = 512
+    stride: Shared = 128
+    device: Device = "auto"
+    seed: NotNegative = 42
 
 
 class Baseline(NamedTuple):

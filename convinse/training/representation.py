@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..formats.convmix import read_conversations
@@ -29,8 +27,7 @@ WritingExample = tuple[str, str]  # the text that the model reads, and the repre
 def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = ()) -> Path:
     """Train on `annotated_train.json`, made with the same sources; returns the model folder, for `qu_model`.
 
-    The best epoch has the lowest loss on `annotated_dev.json`. Settings are in `config.qu_training`, the lengths of texts in
-    `config.qu_sr`; see `trainer`.
+    The best epoch has the lowest loss on `annotated_dev.json`. Settings are in `config.qu_training`; see `trainer`.
     """
     config, settings = qu.config, qu.config.qu_training
     base, key, output = start_of(config, "qu", ", a BART or T5")
@@ -38,10 +35,13 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     train, dev = (read_examples(config, path) for path in files)
     checkpoint = load_checkpoint(base, "sequence-to-sequence", key)
     from ..encoder.devices import inference
-    from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
+    from ..encoder.sequence_to_sequence import (
+        INPUT_TOKENS,
+        OUTPUT_TOKENS,
+        writing_loss,
+    )  # after the check that PyTorch is there
 
-    longest = (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
-    lengths = [min(most, checkpoint.max_length) for most in longest]
+    lengths = [min(most, checkpoint.max_length) for most in (INPUT_TOKENS, OUTPUT_TOKENS)]
     parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
     identity = identity_of(settings, checkpoint.model_id, files, parameters, without=["annotated"])
     run = Run("train qu", base, output, checkpoint, settings, identity, config.device, config.seed)
@@ -63,7 +63,7 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
             criterion=lambda measures: -measures["loss"],
         )
     )
-    matched = exact_match(config, checkpoint, dev)
+    matched = exact_match(qu, checkpoint, dev)
     written = config.sr_delimiter.join(("context", "question entities", "predicate", "answer type"))
     return run.write(
         fitted,
@@ -76,7 +76,6 @@ Benchmark `{config.benchmark}`: {len(train)} turns to train on and {len(dev)} to
 (`convinse annotate`) found what leads to the gold answer.""",
         f"""
 Loss: the mean of the tokens of the dev part. The kept model writes {100 * matched:.1f} % of its representations exactly.""",
-        settings=msgspec.to_builtins(settings) | msgspec.to_builtins(config.qu_sr),
         record={"exact_match": matched},
         remark=f" ({100 * matched:.1f} % of the dev representations exact); name it in qu_model",
     )
@@ -102,14 +101,12 @@ def read_examples(config: Config, path: Path) -> list[WritingExample]:
     return examples
 
 
-def exact_match(config: Config, checkpoint: Checkpoint, examples: Sequence[WritingExample]) -> float:
+def exact_match(qu: StructuredRepresentation, checkpoint: Checkpoint, examples: Sequence[WritingExample]) -> float:
     """Return the share of the examples whose slots the model writes as in the silver representation, in any case."""
-    from ..encoder.sequence_to_sequence import Generator
-
-    written = Generator(checkpoint, config.qu_sr, config.device).write([read for read, _ in examples])
+    written = qu.build_writer(checkpoint).write([read for read, _ in examples])
 
     def slots(text: str) -> list[str]:
-        return [slot.casefold() for slot in split_slots(text, config.sr_delimiter)]
+        return [slot.casefold() for slot in split_slots(text, qu.config.sr_delimiter)]
 
     right = [slots(text) == slots(representation) for text, (_, representation) in zip(written, examples, strict=True)]
     return sum(right) / len(right)

@@ -26,6 +26,8 @@ from .trainer import stage_run, start_of
 _VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
 _VALIDATED_TURNS = 60  # drawn from the dev part, always the same ones
 _SHOWN_AT = 5
+_GROUPS = 4  # of a step: a positive and its negatives, 48 texts by default
+_POSITIVES = 4  # of a turn in an epoch at most, so that a turn with many right evidences does not outweigh the others
 
 
 def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
@@ -49,9 +51,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     run.log_sizes("turns", len(train), len(dev), lexical)
     sides = [(turn, *turn.sides()) for turn in train]
     objective: Objective[list[tuple[RankedTexts, list[str]]]] = Objective(
-        steps=lambda epoch: group_steps(
-            sides, settings.positives, settings.negatives, settings.batch_turns, config.seed, epoch
-        ),
+        steps=lambda epoch: group_steps(sides, _POSITIVES, settings.negatives, _GROUPS, config.seed, epoch),
         loss=lambda model, step: learner.loss(model, [Group(turn.query, texts) for turn, texts in step]),
         validate=lambda model: validate(model, learner, dev, most),
         criterion=lambda epoch: epoch["answer_presence"] + epoch["mrr"],

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..config import RetrieverTraining
+from ..config import Device, FitSettings, Positive, Share
+from ..config.value_types import Rate, Tokens
 from ..passages.index import PassageIndex
 from ..passages.search import passage_text
 from ..support.errors import DataError
@@ -22,6 +23,28 @@ _AT = 10  # ranks that the measures look at
 _DIGITS = 5  # of scores that count
 _GROUPS = 8  # a relevant passage and its negatives, of a step
 _POSITIVES = 2  # groups of a question in an epoch at most
+
+
+class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
+    """The options of `train retriever`: how to train a cross-encoder or a bi-encoder on judged passages.
+
+    base: the checkpoint to start from; output: the model folder to write; bi_encoder: train a bi-encoder; candidates: best
+    passages by BM25 of a question, from which negatives come and which validation ranks; held_out: share of the questions
+    that validate; negatives: of a relevant passage at most; max_length: most tokens of a question with a passage (cross-encoder), or of either;
+    device: what computes; seed: of drawing and order.
+    """
+
+    base: str
+    output: str
+    epochs: Positive = 3
+    learning_rate: Rate = 3e-5
+    bi_encoder: bool = False
+    candidates: Positive = 100
+    held_out: Share = 0.1
+    negatives: Positive = 7
+    max_length: Tokens = 256
+    device: Device = "auto"
+    seed: int = 42
 
 
 def train_retriever(

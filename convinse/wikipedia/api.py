@@ -44,16 +44,16 @@ class MediaWikiApi:
     """A client of the `api.php` of a Wikipedia and of Wikidata, with the requests that evidences of live pages need.
 
     Every method takes `until`, its deadline as a moment of `time.monotonic()`, and raises `NetworkError` if the server cannot be
-    reached or its answer cannot be used. `contact` is sent with the User-Agent; None: the variable `CONVINSE_CONTACT`.
+    reached or its answer cannot be used.
     """
 
-    def __init__(self, wikipedia: str, wikidata: str, contact: str | None = None) -> None:
+    def __init__(self, wikipedia: str, wikidata: str) -> None:
         check_addresses({"ers_wikipedia_api": wikipedia, "ers_wikidata_api": wikidata})
         self.wikipedia, self.wikidata = wikipedia, wikidata
         # Wikidata's name of the Wikipedia; `enwiki` for other addresses
         match = re.fullmatch(r"([a-z-]+)\.(?:m\.)?wikipedia\.org", urlsplit(wikipedia).hostname or "")
         self.site = f"{match[1].replace('-', '_')}wiki" if match and match[1] != "www" else "enwiki"
-        self._client = MediaWikiClient(contact, _REMEDY)
+        self._client = MediaWikiClient(_REMEDY)
 
     def title_of(self, item_id: str, until: float) -> str | None:
         """Return the title of an item's article, by its sitelink on Wikidata; None without a sitelink."""

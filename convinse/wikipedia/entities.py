@@ -12,6 +12,8 @@ from .snippets import Snippet
 
 _MIN_NAME = 3  # characters of an anchor that is searched outside its link
 _WORD = re.compile(r"\w+")
+_BRACKET = re.compile(r"\s*\([^)]*\)$")  # "Jaws (film)"
+_CAPITALS_BEFORE = re.compile(r"(?:[A-Z][\w.'’-]* )+$")
 _DIGIT = re.compile("[0-9]")
 _DEGREES = ("°", "′", "″")
 
@@ -32,6 +34,7 @@ class PageNames:
                     names.setdefault(anchor, entity)
         for name in short_forms(title):
             names[name] = page
+        self._title_words = _WORD.findall(_BRACKET.sub("", title))
         by_word: dict[str, list[tuple[str, int, Entity]]] = {}
         for name in sorted(names, key=lambda name: (-len(name), name)):
             word = _WORD.search(name)
@@ -54,7 +57,8 @@ class PageNames:
                 end = start + len(name)
                 around = text[max(start - 1, 0) : start] + text[end : end + 1]
                 is_whole = text.startswith(name, start) and _WORD.search(around) is None
-                if start >= place and is_whole and _free(start, end, taken):
+                is_other = entity is self._page and self._is_in_longer_name(text, start, name)
+                if start >= place and is_whole and not is_other and _free(start, end, taken):
                     spans.append((start, end, entity))
                     place = end
                     break
@@ -75,6 +79,16 @@ class PageNames:
             entities.setdefault(entity["id"], entity)
         return mentions, list(entities.values())
 
+    def _is_in_longer_name(self, text: str, start: int, name: str) -> bool:
+        """Return True if a surname is part of the name of a relative: "Harold Morrison" on the page of Toni Morrison."""
+        *first_names, surname = self._title_words or [""]
+        if name != surname or not first_names:
+            return False
+        before = _CAPITALS_BEFORE.search(text, 0, start)
+        words = _WORD.findall(before[0]) if before else []
+        is_common = all(word.lower() in english().words.common for word in words)
+        return not is_common and set(first_names).isdisjoint(words)
+
 
 def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
     return all(end <= left or right <= start for left, right in taken)
@@ -82,7 +96,7 @@ def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
 
 def short_forms(title: str) -> list[str]:
     """Return the title, the title without its bracket or comma part, and the surname if it looks like a person's name."""
-    plain = re.sub(r"\s*\([^)]*\)$", "", title)
+    plain = _BRACKET.sub("", title)
     forms = {title, plain}
     place = plain.split(", ")[0]  # "Springfield, Illinois"
     if place != plain and len(place) > _MIN_NAME and not _DIGIT.search(place):

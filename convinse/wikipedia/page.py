@@ -20,7 +20,7 @@ from .snippets import Link, Part, Snippet, TableRow
 from .tables import rows
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 5  # raised when the same page gives other evidences; part of every build id
+FORMAT = 6  # raised when the same page gives other evidences; part of every build id
 MAX_LENGTH = 400  # the default of evr_max_evidence_length: longer table rows are cut
 
 

@@ -98,7 +98,7 @@ def test_no_answer(workdir, reader):
 
 
 def test_the_model_of_a_configuration(workdir, reader):
-    Path("my.yml").write_text(json.dumps({"ha_model": str(MODEL), "ha_max_length": 64, "ha_stride": 16}))
+    Path("my.yml").write_text(json.dumps({"ha_model": str(MODEL), "ha_max_length": 64}))
     assert read(mrqa(workdir / "x.jsonl"), "--config", "my.yml", "--quiet", model=None) == 0
     assert predictions() == expected(ExtractiveReader(MODEL, "cpu", max_length=64, stride=16))
     other = tiny("bert", "question-answering", seed=5)

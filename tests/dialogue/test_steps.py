@@ -1,7 +1,8 @@
-"""Questions inside questions: an unnamed thing is found first, an age is computed from two dates."""
+"""Questions inside questions, which are found first, and second readings of questions, which are tried."""
 
 import pytest
 
+from convinse.dialogue.second_readings import try_second_readings
 from convinse.dialogue.steps import ages_between, take_steps
 from convinse.language.language import english
 
@@ -179,3 +180,25 @@ def test_a_day_in_the_year_of_the_best_answer_makes_an_age_exact(dates, expected
         },
     )
     assert turn["pred_answers"][0]["answer"]["id"] == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stays"),
+    [(0.3, 0.5, "second"), (0.5, 0.6, "first"), (0.6, 0.9, "first"), (0.1, 0.2, "second")],
+    ids=["unsure", "not much more probable", "sure", "both unsure"],
+)
+def test_the_reading_that_finds_the_more_probable_answer_stays(first, second, stays):
+    reading = {"structured_representation": "", "resolved_question": "who directed Brazil?"}
+    turn = answered("who directed it?", ("first", first), second_reading=reading)
+
+    def answer(turns):
+        for other in turns:
+            assert other["question"] == "who directed it?" and "answers" not in other
+            other.update({**answered("", ("second", second)), **reading})
+
+    try_second_readings([turn], ["kb"], 0.2, answer)
+    assert turn["pred_answers"][0]["answer"]["label"] == stays and "second_reading" not in turn
+    assert turn["resolved_question"] == (reading["resolved_question"] if stays == "second" else "who directed it?")
+    score = turn["pred_answers"][0]["score"]
+    assert score == pytest.approx(second * 0.75 if stays == "second" else first)
+    assert ("abstained" in turn) == (score < 0.2)

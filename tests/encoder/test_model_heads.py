@@ -123,14 +123,7 @@ def test_a_head_computes_as_its_settings_and_keyword_arguments_say(head):
 
 @pytest.mark.parametrize("precision", ["precision", "evs_precision"])
 def test_a_configuration_says_how_all_its_models_compute(precision):
-    keys = {
-        "device": "cpu",
-        precision: "bf16",
-        "token_budget": 99,
-        "evs_max_length": 66,
-        "ha_max_length": 88,
-        "ha_stride": 7,
-    }
+    keys = {"device": "cpu", precision: "bf16", "token_budget": 99, "evs_max_length": 66, "ha_max_length": 88}
     config = parse_config({"ers_use_cache": False, "evs_model": str(joint()), "ha_model": str(joint()), **keys})
     resources = Resources(config)
     bi_encoder = resources.embeddings(config.evs_model, "evs_bi_encoder").bi_encoder
@@ -138,7 +131,7 @@ def test_a_configuration_says_how_all_its_models_compute(precision):
     for model, length in ((reranker, 66), (bi_encoder, 66), (reader, 88)):
         assert (model.engine.precision, model.engine.token_budget) == ("bf16", 99)
         assert model.tokenizer.max_length == length
-    assert reader.settings.stride == 7
+    assert reader.settings.stride == 22
     refused(ModelError, lambda: Resources(load_config("lexical.yml")).reader("./nowhere"), "ha_model: ./nowhere")
 
 

@@ -2,14 +2,13 @@
 
 import pytest
 
-from convinse.config import HaSeq2Seq, QuSr
 from convinse.encoder.checkpoint import load_checkpoint, quiet
 from convinse.encoder.fusion_in_decoder import FusionInDecoder, answer_loss, cut, fused_states
 from convinse.encoder.sequence_to_sequence import Generator, encoded, writing_loss
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import torch, transformers
-from tiny_seq2seq import writer
+from tiny_seq2seq import POSITIONS, writer
 
 CPU, TASK = torch.device("cpu"), "sequence-to-sequence"
 KINDS = pytest.mark.parametrize("kind", ["bart", "t5"])
@@ -26,9 +25,8 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def generator(kind="bart", checkpoint=None, **settings):
-    search = {"num_beams": 3, "no_repeat_ngram_size": 0, "max_output_length": 12, **settings}
-    return Generator(checkpoint or loaded(kind), QuSr(**search), "cpu")
+def generator(kind="bart", checkpoint=None):
+    return Generator(checkpoint or loaded(kind), num_beams=3, device="cpu")
 
 
 def one_by_one(kind, **options):
@@ -46,9 +44,9 @@ def one_by_one(kind, **options):
 
 @KINDS
 def test_batches_write_the_texts_of_transformers(kind):
-    expected = one_by_one(kind, num_beams=3, max_new_tokens=12, early_stopping=True)
-    for batch in (1, 3, 10):
-        assert generator(kind, batch_size=batch).write(TEXTS) == expected
+    expected = one_by_one(kind, num_beams=3, max_new_tokens=64, early_stopping=True)
+    assert generator(kind).write(TEXTS) == expected
+    assert generator(kind).write(TEXTS * 3) == expected * 3  # more than a batch
     assert len(set(expected)) > 1, "a model that always writes the same shows nothing"
     assert generator(kind).write([]) == []
 
@@ -83,9 +81,8 @@ READ = [
 ]  # fmt: skip
 
 
-def fusion(kind="t5", checkpoint=None, budget=None, **settings):
-    search = HaSeq2Seq(**{"max_input_length": 60, "max_output_length": 8, "num_beams": 4, **settings})
-    return FusionInDecoder(checkpoint or loaded(kind), search, "cpu", token_budget=budget)
+def fusion(kind="t5", checkpoint=None, budget=None, num_beams=4):
+    return FusionInDecoder(checkpoint or loaded(kind), num_beams, "cpu", token_budget=budget)
 
 
 def states_by_hand(model, tokens):
@@ -96,8 +93,8 @@ def states_by_hand(model, tokens):
 
 def found_by_the_library(kind, **options):
     checkpoint = loaded(kind)
-    tokens = cut(checkpoint.tokenizer, READ, 60)
-    search = {"max_new_tokens": 8, "early_stopping": True, "do_sample": False, **options}
+    tokens = cut(checkpoint.tokenizer, READ, POSITIONS)
+    search = {"max_new_tokens": 10, "early_stopping": True, "do_sample": False, **options}
     with torch.inference_mode():
         return checkpoint, checkpoint.model.generate(
             encoder_outputs=states_by_hand(checkpoint.model, tokens), num_return_sequences=search["num_beams"], **search
@@ -167,7 +164,7 @@ def test_too_small_a_memory_names_the_setting_to_lower(monkeypatch):
     message = refused(ModelError, lambda: fusion(checkpoint=checkpoint).write(READ))
     assert message.startswith("cpu: the memory does not hold 3 evidences with 4 beams; lower token_budget")
     message = refused(ModelError, lambda: generator(checkpoint=checkpoint).write(TEXTS))
-    assert message.startswith("cpu: the memory does not hold 4 questions with 3 beams each; lower qu_sr")
+    assert message.startswith("cpu: the memory does not hold 4 questions with 3 beams each; lower num_beams")
 
 
 def test_another_kind_of_model_is_refused():

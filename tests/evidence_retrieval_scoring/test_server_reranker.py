@@ -57,21 +57,23 @@ def reranker(shared):
     return ServerReranker(shared.config.evs_server, shared.model_server("evs_server"), shared.cache)
 
 
-def ranked(reply, queries=("q",), **keys):
+def ranked(reply, queries=("q",), evidences=EVIDENCES, **keys):
     with model_server(reply) as server:
-        rankings = reranker(resources(server.url, **keys)).rank_all(list(queries), [EVIDENCES] * len(queries), 3)
+        rankings = reranker(resources(server.url, **keys)).rank_all(list(queries), [evidences] * len(queries), 3)
     return rankings, server.requests
 
 
 @pytest.mark.parametrize("reply", [jina, tei])
 def test_the_best_come_first_in_answers_of_any_shape(reply):
-    (best,), requests = ranked(reply, batch=2)
+    (best,), _ = ranked(reply)
     assert (texts(best), scores(best)) == (["eeeee", "dddd", "ccc"], [0.5, 0.4, 0.3])
     assert "score" not in EVIDENCES[0]
+    (best,), requests = ranked(reply, evidences=EVIDENCES * 7)
+    assert texts(best) == ["eeeee"] * 3 and len(requests) > 1
 
 
 def test_teis_field_is_remembered():
-    _, requests = ranked(tei, batch=5, parallel=1, queries=("q", "r"))
+    _, requests = ranked(tei, parallel=1, queries=("q", "r"))
     assert ["texts" in request.body for request in requests] == [False, True, True]
 
 
@@ -83,7 +85,7 @@ def test_requests_under_way_when_teis_field_is_learnt_are_sent_again():
             together.wait(PATIENCE)  # all are refused after all were sent
         return tei(body, request)
 
-    rankings, requests = ranked(reply, batch=5, parallel=3, queries=("q", "r", "s"))
+    rankings, requests = ranked(reply, parallel=3, queries=("q", "r", "s"))
     assert [len(best) for best in rankings] == [3, 3, 3] and len(requests) == 6
 
 

@@ -13,7 +13,6 @@ from convinse.wikipedia.dump import write_dump
 from evidences import evidence
 from loopback import cut, ok, status
 from mediawiki import error, mediawiki
-from patience import PATIENCE
 
 
 def about(text, items=0, source="text"):
@@ -131,7 +130,7 @@ def wiki():
 def live(wiki, closed):
     def make(titles=TITLES, **config):
         data = {"ers_wikipedia_dump": None, "ers_on_the_fly": True, "ers_wikipedia_api": wiki.api,
-                "ers_wikidata_api": wiki.api, "ers_deadline": PATIENCE, "evr_require_entity": True, **config}  # fmt: skip
+                "ers_wikidata_api": wiki.api, "evr_require_entity": True, **config}  # fmt: skip
         lookups = {"titles": lambda item: titles.get(item, ""), "labels": lambda item: LABELS.get(item, item)}
         return closed(WikipediaRetriever(parse_config(data), **lookups), "store_cache")
 
@@ -273,14 +272,14 @@ def test_several_threads_ask_once(live, wiki):
 @pytest.mark.parametrize("item", ["Q5", "Q404404", "Q9"], ids=["no sitelink", "no item", "no page"])
 def test_a_missing_page_is_asked_for_again_after_its_time(live, wiki, clock, item):
     titles = {"Q9": "Nowhere"}
-    made = live(titles, ers_missing_ttl=10)
+    made = live(titles)
     assert made.retrieve_wp_evidences(item) == []
     requests = len(wiki.requests)
     assert requests == 1
-    clock(days=9, hours=23)
+    clock(days=29, hours=23)
     assert made.retrieve_wp_evidences(item) == []
     made.store_cache()
-    assert live(titles, ers_missing_ttl=10).retrieve_wp_evidences(item) == []
+    assert live(titles).retrieve_wp_evidences(item) == []
     assert len(wiki.requests) == 1
     wiki.sitelinks[item] = "Nowhere"
     wiki.pages["Nowhere"] = '<p>Now in <a href="/wiki/Mexico">Mexico</a>.</p>'

@@ -37,6 +37,12 @@ def test_the_subject_of_a_question_may_answer_it(text, about, evidences):
     assert about in found(text, *evidences, about=[thing(about)])
 
 
+def test_the_title_of_an_infobox_is_no_value_of_it():
+    box = attribute("Ann", ["Spouse"], "Cy Dee (m. 1958)")
+    box |= {"mentions": [{"start": 0, "end": 3, "id": item_id("Ann")}], "wikidata_entities": [thing("Ann")]}
+    assert found("Who is Ann's spouse?", box, about=[thing("Ann")], read=["Cy Dee"]) == ["Cy Dee"]
+
+
 def test_in_a_choice_only_what_is_offered_may_answer():
     texts = [
         evidence("Ann, Ann and Bob met Carl.", "text", *((name, item_id(name)) for name in ("Ann", "Bob", "Carl")))

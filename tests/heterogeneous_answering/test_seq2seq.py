@@ -11,7 +11,6 @@ from evidences import evidence
 from tiny_seq2seq import writer
 
 SOURCES = ("kb", "text")
-SEARCH = {"evidences": 4, "max_input_length": 60, "num_beams": 2, "max_output_length": 5}
 CAMERON, WINSLET = ("James Cameron", "Q42574"), ("Kate Winslet", "Q202765")
 TITANIC = {"id": "Q44578", "label": "Titanic"}
 EVIDENCES = [
@@ -57,7 +56,7 @@ def test_texts_become_answers_with_their_evidences():
 
 
 def test_the_best_evidences_are_read_and_so_many_answers_given():
-    made = module(("James Cameron", 0.5), ("Kate Winslet", 0.25), ha_seq2seq={"evidences": 1}, ha_max_answers=1)
+    made = module(("James Cameron", 0.5), ("Kate Winslet", 0.25), evs_max_evidences=1, ha_max_answers=1)
     assert len(answered(made)[0]) == 1 and len(made.writer.read[0]) == 1
 
 
@@ -93,7 +92,7 @@ def test_a_text_outside_of_the_evidences_is_no_answer():
 
 def test_turns_together_are_as_turn_by_turn():
     made = Seq2SeqAnswering(
-        parse_config({"ha_model": str(writer("t5")), "device": "cpu", "ha_seq2seq": SEARCH, "ers_use_cache": False})
+        parse_config({"ha_model": str(writer("t5")), "device": "cpu", "num_beams": 2, "ers_use_cache": False})
     )
     turns = [{"question": question, "top_evidences": EVIDENCES} for question in ("Who directed it?", "When was it?")]
     together = made.inference_on_turns(copy.deepcopy(turns), SOURCES)

@@ -69,8 +69,9 @@ def test_a_conversation_needs_few_requests(ask, wiki, case):
     assert all(turn["live"]["failures"] == [] for turn in turns)
 
 
-def test_requests_keep_to_wikimedias_manners(ask, wiki):
-    ask(DIRECTOR, ers_user_agent="me@example.org")
+def test_requests_keep_to_wikimedias_manners(ask, wiki, monkeypatch):
+    monkeypatch.setenv("CONVINSE_CONTACT", "me@example.org")
+    ask(DIRECTOR)
     assert {request.params["maxlag"] for request in wiki.requests} == {"5"}
     assert all("me@example.org" in request.headers["User-Agent"] for request in wiki.requests)
     assert all("gzip" in request.headers["Accept-Encoding"] for request in wiki.requests)

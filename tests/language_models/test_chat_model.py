@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from case_tables import cases
-from convinse.config import HaLlm
+from convinse.config import LanguageModelSettings
 from convinse.heterogeneous_answering.llm import SaidAnswers
 from convinse.language_models.chat_model import ChatModel
 from convinse.language_models.completion import read_completion, read_strictly
@@ -39,7 +39,9 @@ class Client:
     """A model of a server, with a cache in the working folder."""
 
     def __init__(self, url, **keys):
-        settings = HaLlm(**{"base_url": url, "model": "m", "timeout": float(PATIENCE), "parallel": 1, **keys})
+        settings = LanguageModelSettings(
+            **{"base_url": url, "model": "m", "timeout": float(PATIENCE), "parallel": 1, **keys}
+        )
         self.model = ChatModel(settings, ModelServer("ha_llm", settings), Cache("cache"))
 
     def ask(self, number=1):

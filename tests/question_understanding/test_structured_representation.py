@@ -74,7 +74,3 @@ def test_the_history_used_is_the_source_of_the_written_words():
     made = make(Writer(born="|| James Cameron || born || stars"))  # the answer type is from no turn
     used = made.inference_on_turn({"question": "When was he born?"}, HISTORY)["history_used"]
     assert used == [{"turn": 0, "part": "answer", "text": "James Cameron"}]
-
-
-def test_the_configuration_names_the_model_and_its_batches():
-    assert make(Writer(), qu_sr={"batch_size": 7}).conversations_at_once == 7

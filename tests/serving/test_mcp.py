@@ -67,6 +67,10 @@ def refused(port, name, **arguments):
 # -- tools -------------------------------------------------------------------------------------------------------------
 
 
+def texts_at(turn, *places):
+    return [turn["top_evidences"][place]["evidence_text"] for place in places]
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_conversation_is_that_of_the_pipeline(server, pipeline, mode):
     expected = pipeline.ask(QUESTIONS, "kb_text")["questions"]
@@ -86,21 +90,19 @@ def test_a_conversation_is_that_of_the_pipeline(server, pipeline, mode):
     first, second, stages = talk(url_of(server), converse, mode)
     assert stages == [(1, 3, "understood"), (2, 3, "evidences found"), (3, 3, "answered")]
     for shown, turn in zip((first, second), expected, strict=True):
-        answers = [{"id": answer["id"], "label": answer["label"]} for answer in shown["answers"]]
-        assert answers == [answer["answer"] for answer in turn["pred_answers"]]
-        assert shown["answers"][0]["score"] == turn["pred_answers"][0]["score"]
-        said = [shown[key] for key in ("sentence", "confidence", "follow_ups")]
-        assert said == [turn.get("sentence", ""), turn["confidence"], turn["follow_ups"]]
-        reason = turn["top_evidences"][turn["attribution"][0]["evidence"]]["evidence_text"]
-        assert shown["evidences"][shown["attribution"][0]["evidence"] - 1]["text"] == reason
-        assert shown["understood"]["entities"] == turn["representation"]["entities"]
-        numbers = shown["answers"][0]["evidences"]
-        supporting = {evidence["text"] for evidence in shown["evidences"] if evidence["number"] in numbers}
-        best = turn["pred_answers"][0]["evidences"]
-        assert supporting and supporting <= {turn["top_evidences"][place]["evidence_text"] for place in best}
+        for key in ("answer", "score", "rank"):
+            assert [answer[key] for answer in shown["pred_answers"]] == [answer[key] for answer in turn["pred_answers"]]
+        for key in ("sentence", "confidence", "follow_ups", "resolved_question", "history_used"):
+            assert shown.get(key) == turn.get(key)
+        assert shown["representation"]["entities"] == turn["representation"]["entities"]
+        reason, expected_reason = (each["attribution"][0]["evidence"] for each in (shown, turn))
+        assert texts_at(shown, reason) == texts_at(turn, expected_reason)
+        places, expected_places = (each["pred_answers"][0]["evidences"] for each in (shown, turn))
+        assert places and texts_at(shown, *places) == texts_at(turn, *expected_places[: len(places)])
     assert first["conversation_id"] == second["conversation_id"]
-    assert second["turn"] == 1 and len(second["evidences"]) == 2 and second["sources"] == ["kb", "text"]
-    assert second["understood"]["from_history"] == ["Titanic"]
+    assert second["turn"] == 1 and len(second["top_evidences"]) == 2 and second["sources"] == ["kb", "text"]
+    assert [part["text"] for part in second["history_used"]] == ["Titanic"]
+    assert "candidates" not in second["representation"] and "row" not in second["top_evidences"][0]
 
 
 def test_tools_describe_themselves(server):
@@ -117,7 +119,7 @@ def test_evidences_are_those_of_the_pipeline(server, pipeline):
     evidences = called(server, "retrieve_evidences", question=QUESTIONS[0], sources=["kb"], limit=3)
     (done,) = pipeline.run([{"conv_id": "x", "questions": [{"turn": 0, "question": QUESTIONS[0]}]}], "kb", False)
     best = done["questions"][0]["top_evidences"]
-    assert [e["text"] for e in evidences["evidences"]] == [e["evidence_text"] for e in best[:3]]
+    assert texts_at(evidences, 0, 1, 2) == [evidence["evidence_text"] for evidence in best[:3]]
     assert evidences["total"] == len(best)
 
 

@@ -44,7 +44,7 @@ EVIDENCES = [
 )
 def test_name_in_the_best_evidence_or_yes_or_no_is_the_text_to_write(turn, evidences, read, answer):
     question, item, label = turn
-    ha = Seq2SeqAnswering(parse_config({"ha": "seq2seq", "ha_model": "none", "ha_seq2seq": {"evidences": read}}))
+    ha = Seq2SeqAnswering(parse_config({"ha": "seq2seq", "ha_model": "none", "evs_max_evidences": read}))
     gold = [{"id": item, "label": label}]
     example = fusion_example(ha, {"question": question, "answers": gold, "top_evidences": copy.deepcopy(evidences)})
     texts = tuple(f"question: {question} context: {part['evidence_text']}" for part in evidences)
@@ -124,8 +124,7 @@ def test_the_command_says_which_key_takes_the_model(settings, capsys):
 
 class TestContract(QuestionUnderstandingContract):
     def config(self, **overrides):
-        search = {"num_beams": 2, "max_output_length": 12}
-        return super().config(qu="sr", qu_model=str(writer()), device="cpu", qu_sr=search, **overrides)
+        return super().config(qu="sr", qu_model=str(writer()), device="cpu", num_beams=2, **overrides)
 
     def make(self, config):
         return StructuredRepresentation(config)

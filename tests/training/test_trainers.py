@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from convinse.cli import main
-from convinse.config import RetrieverTraining
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import is_exported
 from convinse.support.errors import DataError, ModelError, OutputError
 from convinse.training import loop
+from convinse.training.retriever import RetrieverTraining
 from convinse.training.trainer import check_output, identity_of
 from refusals import refused
 from tiny_models import tiny

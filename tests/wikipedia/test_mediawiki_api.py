@@ -53,11 +53,6 @@ def test_a_page_is_requested_in_the_documented_way_and_redirects_are_followed(wi
     assert page.title == "Titanic" and page.redirects
 
 
-def test_the_contact_is_sent(wiki):
-    MediaWikiApi(wiki.api, wiki.api, "me@example.org").page("Titanic", soon())
-    assert "me@example.org" in wiki.requests[0].headers["User-Agent"]
-
-
 @pytest.mark.parametrize("code", ["missingtitle", "invalidtitle", "pagecannotexist"])
 def test_a_missing_page_is_none(wiki, client, code):
     wiki.faults = [ok(error(code))]

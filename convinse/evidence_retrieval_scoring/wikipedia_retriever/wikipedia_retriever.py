@@ -28,13 +28,15 @@ _VERSION = 1  # of cached live pages and links; to be raised if the same answers
 _ITEM = re.compile(r"Q[1-9]\d*")
 _LOCKS = 64  # of items, by hash
 _DAY = 86_400  # seconds
+_MISSING_DAYS = 30  # until a page that was missing is asked for again
+_DEADLINE = 60.0  # seconds for one page with its redirects and links
 
 
 class WikipediaRetriever:
     """The sentences, table rows and infobox entries of items' Wikipedia pages.
 
     An item is looked up in the dump, then in the cache of live pages, then, with `ers_on_the_fly`, at the MediaWiki API. A missing
-    page is cached as missing and looked up again after `ers_missing_ttl` days; a failure is logged as an error, gives an empty
+    page is cached as missing and looked up again after 30 days; a failure is logged as an error, gives an empty
     list and is never cached. Files are opened and servers are contacted at the first retrieval; a retriever may serve several threads.
 
     Args:
@@ -158,7 +160,7 @@ class WikipediaRetriever:
         return "wikipedia_page", self.config.ers_wikipedia_api, self._api.site, pages.FORMAT, _VERSION, item_id
 
     def _fetch(self, item_id: str, known_title: str) -> dict[str, Any]:
-        deadline = until(self.config.ers_deadline)
+        deadline = until(_DEADLINE)
         missing = {"asked_for": known_title, "missing": True, "date": now().isoformat()}
         title = known_title or self._api.title_of(item_id, deadline)
         raw = self._api.page(title, deadline) if title else None
@@ -198,8 +200,7 @@ class WikipediaRetriever:
         return {title: {"id": item_id, "label": _without_bracket(name)} for title, item_id, name in linked}
 
     def _is_fresh(self, cached: dict[str, Any]) -> bool:
-        # missing pages expire after `ers_missing_ttl` days, others with the facts
-        days = self.config.ers_missing_ttl if cached["missing"] else self.resources.articles.max_age
+        days = _MISSING_DAYS if cached["missing"] else self.resources.articles.max_age
         return 0 <= (now() - datetime.fromisoformat(cached["date"])).total_seconds() < days * _DAY
 
     def _labelled(self, cached: dict[str, Any] | None) -> list[Evidence]:

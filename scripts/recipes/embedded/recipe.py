@@ -247,7 +247,7 @@ def train_trunk(
     )
     settings = FitSettings(
         epochs=recipe.validations, patience=recipe.validations, minutes=recipe.minutes,
-        learning_rate=recipe.learning_rate, warmup=0.06, weight_decay=0.01,
+        learning_rate=recipe.learning_rate, warmup=0.06,
     )  # fmt: skip
     # what the heads are trained with undoes no training of the trunk
     named = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in _HEADS}
