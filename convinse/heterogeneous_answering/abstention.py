@@ -102,7 +102,7 @@ def unknown_names(question: Question) -> list[str]:
 def _lacks_place(question: Question, best: AnswerCandidate) -> bool:
     """Return True if a question asks for the second, third ... of things of which the evidences of an answer do not have as many.
 
-    "Her third child" of somebody with two. Rows are in an order, and texts may say the word.
+    "Her third child" of a mother of two. Rows are in an order, and texts may say the word.
     """
     operations, keywords = question.language.operations, question.language.properties.keywords
     nth = operations.nth(question.in_full)
@@ -153,7 +153,7 @@ def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:
     keywords = question.language.properties.keywords
     words = keywords(question.text)  # what a rewrite put in may be wrong
     types, items = question.language.answer_types, question.items
-    country = types.noun_types("country")  # of somebody's "international caps"
+    country = types.noun_types("country")  # of a player's "international caps"
     named = [
         (entity["id"], name)
         for entity in question.about

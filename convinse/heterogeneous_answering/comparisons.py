@@ -21,7 +21,7 @@ _DATE = "date"  # as a unit
 _BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them
 
 
-class Measured(NamedTuple):
+class ComparedValue(NamedTuple):
     """A value of a thing: from the lowest to the highest amount, which differ for a date without a day, its unit and evidence."""
 
     lowest: float
@@ -105,13 +105,13 @@ def _is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     return holds, (first.place, second.place)
 
 
-def _is_apart(first: Measured, second: Measured) -> bool:
+def _is_apart(first: ComparedValue, second: ComparedValue) -> bool:
     return first.highest < second.lowest or second.highest < first.lowest
 
 
 def compared_values(
     question: Question, by: AbstractSet[str] | None, beside: AbstractSet[str] = frozenset()
-) -> list[tuple[Entity, Measured]] | None:
+) -> list[tuple[Entity, ComparedValue]] | None:
     """Return the things that a question compares, in its order, with their values; None if not all have one of the same kind.
 
     Args:
@@ -147,7 +147,7 @@ def compared_values(
     return None
 
 
-def _joined(values: Sequence[Measured]) -> Measured | None:
+def _joined(values: Sequence[ComparedValue]) -> ComparedValue | None:
     """Return the first of several dates, and the range of several numbers; None without values."""
     if not values or values[0].unit == _DATE:
         return min(values, key=lambda value: (value.lowest, value.highest), default=None)
@@ -189,7 +189,7 @@ def _things(question: Question) -> list[Entity]:
     return [entity for _, entity in sorted(places, key=lambda place: place[0])]
 
 
-def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, Measured]]:
+def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, ComparedValue]]:
     for place, read in enumerate(question.evidences):
         if read.fact is not None:
             if read.fact.subject["id"] == thing["id"] and not is_item(read.fact.object["id"]):
@@ -204,10 +204,10 @@ def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, 
             yield from ((PropertyLabel(attribute["path"][-1]), value) for value in _typed([*dates, *numbers], place))
 
 
-def _typed(entities: Sequence[Entity], place: int) -> Iterator[Measured]:
+def _typed(entities: Sequence[Entity], place: int) -> Iterator[ComparedValue]:
     for entity in entities:
         if is_date(entity["id"]):
             period = Period.of_date(entity)
-            yield Measured(period.first, period.last, _DATE, place)
+            yield ComparedValue(period.first, period.last, _DATE, place)
         elif (value := value_of(entity["label"])) is not None:
-            yield Measured(value.amount, value.amount, value.unit, place)
+            yield ComparedValue(value.amount, value.amount, value.unit, place)

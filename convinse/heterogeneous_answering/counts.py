@@ -219,8 +219,8 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
                 key = fact.subject["id"], fact.predicate["id"]
                 is_by_name = not is_recurring and nouns <= of_property  # "how many wives": each value once
-                told = {predicate["id"] for predicate, _ in fact.qualifiers}
-                level = 2 if is_by_name or not told else 1 - (POINT_IN_TIME in told)
+                qualifiers = {predicate["id"] for predicate, _ in fact.qualifiers}
+                level = 2 if is_by_name or not qualifiers else 1 - (POINT_IN_TIME in qualifiers)
                 distinct = fact.object["id"] if is_by_name else read.text
                 for values in levels[level:]:
                     values[key].setdefault(distinct, (place, asking))

@@ -76,9 +76,9 @@ def _held(question: Question, words: AbstractSet[str]) -> Iterator[tuple[Period,
                 continue
             else:
                 label = PropertyLabel(read.evidence["attribute"]["path"][-1] if "attribute" in read.evidence else "")
-                own = keywords(read.subject["label"])
+                subject_words = keywords(read.subject["label"])
                 texts = [keywords(text) for text in _texts(read, part.start, part.end)]
-                is_named = any(text and text <= (words | named) and text - own for text in texts)
+                is_named = any(text and text <= (words | named) and text - subject_words for text in texts)
             is_asking = bool(label.text) and bool(names.asking(label, words))
             is_whole = "attribute" in read.evidence and not _texts(read, part.start, part.end)[0].strip("0123456789–-")
             if is_named or (is_asking and is_whole):  # "Years active, 1960–1970"

@@ -136,10 +136,10 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         synonyms = question.language.properties.with_synonyms
         named = table.headers | table.title_keywords
-        meant = frozenset(
+        synonymous = frozenset(
             word for word in words if synonyms(frozenset((word,))) & named
         )  # "played guitar" of a column "Guitarist"
-        if is_unexplained("cell", question, table, words, selected.used | meant):
+        if is_unexplained("cell", question, table, words, selected.used | synonymous):
             continue
         asking = synonyms(words - page - selected.used)
         headed = [column for column in table.columns if column.keywords & asking and not column.order]
@@ -297,7 +297,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     nouns = _nouns_behind(operations.summing.sub(" ", text), counted, properties)
     if nouns and not nouns[0]:  # "how much did we pay"
         nouns = None
-    # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
+    # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is synonymous
     is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
     if not summing and not (is_of_several and question.expected.kind in ("number", "any", "item")):
         return []

@@ -156,10 +156,10 @@ def _value_figures(turns: Sequence[Turn]) -> Figures:
 
 def _sureness(turns: Sequence[Turn]) -> Figures:
     """How many first answers that are not held back are above a probability, and how many of these are wrong."""
-    given = [turn for turn in turns if turn["pred_answers"] and not has_abstained(turn)]
+    answered = [turn for turn in turns if turn["pred_answers"] and not has_abstained(turn)]
     figures: Figures = {}
     for percent in (70, 90):
-        sure = [turn for turn in given if turn["pred_answers"][0]["score"] > percent / 100]
+        sure = [turn for turn in answered if turn["pred_answers"][0]["score"] > percent / 100]
         figures[f"above_{percent}"] = len(sure)
         figures[f"wrong_above_{percent}"] = sum(not turn.get("p_at_1") for turn in sure)
     return figures
