@@ -98,7 +98,7 @@ def take_steps(
                 outer += [_Follower(turn, step, ranked, _outer(turn, step, ranked)) for ranked in _likely(part)]
     answer([follower.turn for follower in outer])
     for turn in describing:
-        _choose(turn, [follower for follower in outer if follower.first is turn], least)
+        _choose(turn, [follower for follower in outer if follower.first is turn], least, words)
     for turn in stepping:
         add_answer_presence(turn, sources)
         add_answer_metrics(turn)
@@ -251,7 +251,7 @@ def _day(entity: Entity) -> tuple[int, int, int]:
     return int(year), int(month), int(day)
 
 
-def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
+def _choose(turn: Turn, followers: Sequence[_Follower], least: float, words: StepWords) -> None:
     """Replace the results of a turn by those of a follower if they are more probable; a bridge is no answer to its own question."""
     steps = turn.pop("steps")
     taken = [*steps, *(step for follower in followers for step in follower.turn.get("steps", ()))]
@@ -263,7 +263,15 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
     if best is None or (direct and direct[0]["score"] > best.score):
         turn["pred_answers"] = [{**ranked, "rank": rank} for rank, ranked in enumerate(direct, 1)]
         unknown = [step for step in steps if "answer" not in step]
-        if "abstained" in turn and turn["abstained"]["reason"] == DO_NOT_SAY and len(unknown) == len(steps):
+        if len(unknown) < len(steps):
+            return
+        if "abstained" in turn:
+            is_unanswered = turn["abstained"]["reason"] == DO_NOT_SAY
+        else:
+            is_of_person = all(step["question"].startswith("Who ") for step in steps)
+            is_unanswered = bool(direct) and is_of_person
+            is_unanswered = is_unanswered and not any(_speaks_of(turn, step, direct[0], words) for step in steps)
+        if is_unanswered:
             turn["abstained"] = {"reason": _no_answer(unknown)}
         return
     topics = turn["representation"]["entities"]
@@ -282,6 +290,14 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float) -> None:
         turn.setdefault("abstained", {"reason": DO_NOT_SAY})
     best.step["answer"], best.step["score"] = best.through["answer"], share
     turn["steps"] = [best.step, *best.turn.get("steps", ())]
+
+
+def _speaks_of(turn: Turn, step: Step, ranked: RankedAnswer, words: StepWords) -> bool:
+    """Return True if an evidence of an answer has a word of a description besides its names: "brother" of "Lady Gaga's brother"."""
+    stems = words.types.words.stems
+    described = set(stems(step["text"])).difference(*(stems(meaning["item"]["label"]) for meaning in _meanings(turn)))
+    texts = (turn["top_evidences"][place]["evidence_text"] for place in ranked.get("evidences", ()))
+    return not described or any(described.intersection(stems(text)) for text in texts)
 
 
 def _leave_out(turn: Turn, follower: _Follower) -> None:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.literals import is_date, is_item, number_entity
-from ..records.periods import Period, day_of
+from ..records.literals import is_date, is_item
+from ..records.periods import Period
 from ..records.ranked_rows import value_of
 from ..records.written_values import find_literals
 from .bounds import with_measures
@@ -21,10 +21,7 @@ _DATE = "date"  # as a unit
 _BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them
 
 
-SPAN = "span"
-
-
-class _Measured(NamedTuple):
+class ComparedValue(NamedTuple):
     """A value of a thing: from the lowest to the highest amount, which differ for a date without a day, its unit and evidence."""
 
     lowest: float
@@ -38,7 +35,7 @@ def chosen_by_value(question: Question) -> list[Computed]:
     if not question.language.operations.offers(question.text):
         return []
     is_highest, by = _direction(question)
-    values = None if is_highest is None else _compared(question, by)
+    values = None if is_highest is None else compared_values(question, by)
     if values is None:
         return []
     ranked = sorted(values, key=lambda pair: pair[1].lowest, reverse=bool(is_highest))
@@ -54,25 +51,6 @@ def holds(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     "Is A longer than B?", "Do A and B have the same director?". None if the question compares no two values.
     """
     return _is_same(question) or _is_greater(question)
-
-
-def years_between(question: Question) -> list[Computed]:
-    """Return the number of whole years between the dates of two things: "How many years after A was B released?"."""
-    if not question.language.operations.spanning.search(question.in_full):
-        return []
-    found = _compared(question, None) or []
-    if len(found) != 2:
-        return []
-    first, second = sorted((value for _, value in found), key=lambda value: value.lowest)
-    days = ((first.lowest, second.highest), (first.highest, second.lowest))  # the day of a date may not be known
-    spans = dict.fromkeys(_whole_years(int(start), int(end)) for start, end in days)
-    places = (first.place, second.place)
-    return [Computed(number_entity(str(years)), SPAN, places, frozenset(places)) for years in spans]
-
-
-def _whole_years(start: int, end: int) -> int:
-    (year, *day), (later_year, *later_day) = day_of(start), day_of(end)
-    return max(0, later_year - year - (later_day < day))
 
 
 def _is_same(question: Question) -> tuple[bool, tuple[int, ...]] | None:
@@ -117,7 +95,7 @@ def _is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     if operations.offers(question.text) or denial.search(question.in_full):
         return None
     is_highest, by = _direction(question)
-    values = [] if is_highest is None else _compared(question, by) or []
+    values = [] if is_highest is None else compared_values(question, by) or []
     if len(values) != 2:
         return None
     (_, first), (_, second) = values
@@ -127,16 +105,19 @@ def _is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     return holds, (first.place, second.place)
 
 
-def _is_apart(first: _Measured, second: _Measured) -> bool:
+def _is_apart(first: ComparedValue, second: ComparedValue) -> bool:
     return first.highest < second.lowest or second.highest < first.lowest
 
 
-def _compared(question: Question, by: AbstractSet[str] | None) -> list[tuple[Entity, _Measured]] | None:
+def compared_values(
+    question: Question, by: AbstractSet[str] | None, beside: AbstractSet[str] = frozenset()
+) -> list[tuple[Entity, ComparedValue]] | None:
     """Return the things that a question compares, in its order, with their values; None if not all have one of the same kind.
 
     Args:
         question: names the things.
         by: the measures that it compares by; None for dates.
+        beside: keywords that name no property.
     """
     keywords, names = question.language.properties.keywords, question.property_names
     things = _things(question)
@@ -147,12 +128,12 @@ def _compared(question: Question, by: AbstractSet[str] | None) -> list[tuple[Ent
     labels = {label for of_thing in values for label, _ in of_thing}
     candidates = [{label for label in labels if names.asking(label, words)}]
     if by is None:
-        beginnings = _BEGINNINGS if _asks_for_beginning(question, words) else ()
+        beginnings = _BEGINNINGS if _asks_for_beginning(question, words - beside) else ()
         candidates += [{label for label in labels if label.id == beginning} for beginning in beginnings]
     else:
         candidates += [
             {label for label in labels if names.asking(label, measures)}
-            for measures in (by, with_measures(words, question))
+            for measures in (by, question.language.properties.with_synonyms(words), with_measures(words, question))
         ]
     for requested in candidates:
         if len({label.id for label in requested if label.id}) > 1:  # "Did A die before B was born?"
@@ -166,7 +147,7 @@ def _compared(question: Question, by: AbstractSet[str] | None) -> list[tuple[Ent
     return None
 
 
-def _joined(values: Sequence[_Measured]) -> _Measured | None:
+def _joined(values: Sequence[ComparedValue]) -> ComparedValue | None:
     """Return the first of several dates, and the range of several numbers; None without values."""
     if not values or values[0].unit == _DATE:
         return min(values, key=lambda value: (value.lowest, value.highest), default=None)
@@ -208,7 +189,7 @@ def _things(question: Question) -> list[Entity]:
     return [entity for _, entity in sorted(places, key=lambda place: place[0])]
 
 
-def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, _Measured]]:
+def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, ComparedValue]]:
     for place, read in enumerate(question.evidences):
         if read.fact is not None:
             if read.fact.subject["id"] == thing["id"] and not is_item(read.fact.object["id"]):
@@ -223,10 +204,10 @@ def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, 
             yield from ((PropertyLabel(attribute["path"][-1]), value) for value in _typed([*dates, *numbers], place))
 
 
-def _typed(entities: Sequence[Entity], place: int) -> Iterator[_Measured]:
+def _typed(entities: Sequence[Entity], place: int) -> Iterator[ComparedValue]:
     for entity in entities:
         if is_date(entity["id"]):
             period = Period.of_date(entity)
-            yield _Measured(period.first, period.last, _DATE, place)
+            yield ComparedValue(period.first, period.last, _DATE, place)
         elif (value := value_of(entity["label"])) is not None:
-            yield _Measured(value.amount, value.amount, value.unit, place)
+            yield ComparedValue(value.amount, value.amount, value.unit, place)

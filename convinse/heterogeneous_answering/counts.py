@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -9,7 +10,7 @@ from itertools import takewhile
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.facts import END_TIME
+from ..records.facts import END_TIME, POINT_IN_TIME
 from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
@@ -18,6 +19,8 @@ from .selections import best_explained, extent_of, relates_rows, title_words, un
 from .tables import Table
 
 COUNT = "count"
+_CLAUSE_END = re.compile(r"[,;.]")
+_YEAR = re.compile(r"\b[12]\d{3}\b")
 MANY_WORDS = 3  # behind "how many"
 
 
@@ -47,9 +50,47 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if counted is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     things, nouns = counted
-    if not any(read.is_of_document for read in question.evidences) and _is_stated(question, nouns):
+    is_of_files = any(read.is_of_document for read in question.evidences)
+    if not is_of_files and operations.lasting.search(question.in_full):  # "How many years did it run?"
         return []
+    if not is_of_files and _is_stated(question, nouns):
+        return []
+    if operations.counted_of_those.search(question.text):
+        return _of_those(question, tables)
     return _rows(question, tables, things, nouns) or _values(question, things, nouns)
+
+
+def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return how many rows of the table of earlier answers have a person in the column that a verb names: "How many of those did he direct?".
+
+    Without such a column those that have the verb in a cell: "Writer and director".
+    """
+    keywords = question.language.properties.keywords
+    said = [name for entity in question.said if (name := keywords(entity["label"]))]
+    people = [keywords(entity["label"]) for entity in question.about]
+    words = keywords(question.in_full)
+    verbs = question.language.properties.with_synonyms(words.difference(*people))
+    for table in tables:
+        names = table.name_column
+        if names is None or not any(cell and keywords(cell["text"]) in said for cell in names.cells):
+            continue
+        named = [column for column in table.columns if column.keywords & verbs]
+        texts = [
+            (row, column, cell["text"]) for column in table.columns for row, cell in enumerate(column.cells) if cell
+        ]
+        if named:
+            of_people = ((row, keywords(text)) for row, column, text in texts if column is named[0])
+            rows = {row for row, cell in of_people if cell and (cell <= words or any(name <= cell for name in people))}
+        else:
+            cells = [(row, keywords(text)) for row, column, text in texts if column is not names]
+            rows = {row for row, cell in cells if cell and cell <= words} or {
+                row for row, cell in cells if cell & verbs
+            }
+        if rows:
+            places = table.evidence_places(sorted(rows))
+            rivals = frozenset(table.places.values())
+            return [Computed(number_entity(str(len(rows))), COUNT, places, rivals)]
+    return []
 
 
 def _is_stated(question: Question, nouns: frozenset[str]) -> bool:
@@ -58,11 +99,12 @@ def _is_stated(question: Question, nouns: frozenset[str]) -> bool:
     needs = nouns - keywords(" ".join(question.language.operations.recurring))
     about = {entity["id"] for entity in question.about}
     for read in question.evidences:
-        if read.subject is not None and read.subject["id"] not in about:
+        subject = read.subject or next(iter(read.entities), None)
+        if subject is not None and subject["id"] not in about:
             continue
         for mention in read.mentions:
             if is_number(mention["id"]):
-                behind = " ".join(read.text[mention["end"] :].split()[: MANY_WORDS + 1])
+                behind = " ".join(_CLAUSE_END.split(read.text[mention["end"] :])[0].split()[: MANY_WORDS + 1])
                 labels = [behind, *(label.text for label in read.labels_at(mention["start"]))]
                 if needs and any(needs <= keywords(label) for label in labels):
                     return True
@@ -115,7 +157,10 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
 def _is_partial(question: Question, table: Table) -> bool:
     """Return True if a table of an article says that it has only some of the things, such as "Selected albums"."""
     operations, caption = question.language.operations, table.rows[0]["caption"]
-    is_partial = operations.partial.search(caption) or operations.partial_times.search(caption)
+    times = operations.partial_times.search(caption)
+    if times is not None and any(year in caption for year in _YEAR.findall(question.in_full)):
+        times = None  # "How many finals did they play up to 2010?" of "Finals up to 2010"
+    is_partial = operations.partial.search(caption) or times
     return is_partial is not None and not _is_of_document(question, table)
 
 
@@ -135,8 +180,9 @@ def _values(question: Question, things: frozenset[str], nouns: frozenset[str]) -
             holding = [value for value in values if _names(question, value[0], entity)]
             if holding:
                 chosen = [value for value in chosen if value in holding]
+        holds = question.language.properties.holds
         used = names.union(*(question.evidences[place].keywords | asking for place, asking in chosen))
-        rest = words - used - question.language.properties.light_keywords
+        rest = {word for word in words if not holds(used, word)} - question.language.properties.light_keywords
         if len(chosen) > 1 and not rest:
             places = tuple(dict.fromkeys(place for place, _ in chosen))
             rivals = frozenset(place for place, _ in values)
@@ -150,10 +196,12 @@ def _names(question: Question, place: int, entity: Entity) -> bool:
 
 def _values_by_property(question: Question, nouns: frozenset[str], about: set[str]) -> Iterator[list[_Value]]:
     """Yield the values of each property of a thing of the question that its nouns name, those of infoboxes first."""
-    facts: dict[tuple[str, str], list[_Value]] = defaultdict(list)
-    dated: dict[tuple[str, str], list[_Value]] = defaultdict(list)  # those with qualifiers
+    # of a prize each time that it was won: the statements with a time, else those with other qualifiers, else all
+    levels: list[dict[tuple[str, str], dict[str, _Value]]] = [defaultdict(dict), defaultdict(dict), defaultdict(dict)]
     keywords = question.language.properties.keywords
     words = keywords(question.in_full)
+    names = frozenset[str]().union(*(keywords(entity["label"]) for entity in question.about))
+    is_present = not question.language.times.asks_about_past(question.in_full)
     is_recurring = nouns <= keywords(" ".join(question.language.operations.recurring))
     for place, read in enumerate(question.evidences):
         if fact := read.fact:
@@ -163,18 +211,24 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             # "how many Emmys did X win", "how many Academy Awards": the values that have what the property does not say
             is_named = bool(asking) and nouns - of_property <= keywords(fact.object["label"])
             if is_recurring:  # "how many times did X win Y"
-                is_named = fact.object["id"] in about
-            is_past = any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
+                holds = question.language.properties.holds
+                is_named = fact.object["id"] in about or all(
+                    holds(keywords(fact.object["label"]), word) for word in words - nouns - asking - names
+                )
+            is_past = is_present and any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
                 key = fact.subject["id"], fact.predicate["id"]
-                facts[key].append((place, asking))
-                if fact.qualifiers:
-                    dated[key].append((place, asking))
+                is_by_name = not is_recurring and nouns <= of_property  # "how many wives": each value once
+                qualifiers = {predicate["id"] for predicate, _ in fact.qualifiers}
+                level = 2 if is_by_name or not qualifiers else 1 - (POINT_IN_TIME in qualifiers)
+                distinct = fact.object["id"] if is_by_name else read.text
+                for values in levels[level:]:
+                    values[key].setdefault(distinct, (place, asking))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
             name = keywords(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
             if name and name <= nouns and not any(any(find_literals(text)) for text in texts):
                 yield [(place, frozenset())] * len({*texts})
-    for key, values in facts.items():
-        yield dated.get(key, values)
+    for key in levels[-1]:
+        yield [*next(values[key] for values in levels if key in values).values()]

@@ -13,9 +13,9 @@ from ..records.literals import is_item, is_known
 from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
-from .comparisons import SPAN
 from .counts import COUNT
 from .question import Question
+from .spans import SPAN
 
 _MIN_READ = 1e-4  # added to a score of the reader, so that its logarithm is finite
 _MIN_FIT = 1e-3  # for the same reason

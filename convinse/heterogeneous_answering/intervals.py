@@ -29,6 +29,7 @@ class _DatedValue(NamedTuple):
     end: Entity | None
 
 
+_MUTUAL = ("P26", "P451")  # spouse, partner
 _Groups = dict[tuple[str, ...], list[_DatedValue]]  # by subject and property
 
 
@@ -73,6 +74,9 @@ def _dated_values(question: Question) -> _Groups:
             values = [value for value in values if value["id"] != part.group[0]]
             if len(values) == 1:
                 groups[part.group].append(_DatedValue(place, values[0], label, part.period, start, end))
+            if fact and label.id in _MUTUAL:  # who is married to whom may be stated of either
+                mirrored = _DatedValue(place, fact.subject, label, part.period, start, end)
+                groups[fact.object["id"], label.id].append(mirrored)
     return groups
 
 

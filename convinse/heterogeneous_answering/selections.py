@@ -55,6 +55,8 @@ def selected_rows(question: Question, table: Table, words: frozenset[str]) -> Se
     rest = question.in_full
     for bound in bounds:
         rest = rest.replace(bound.words, " ")
+    caption = table.rows[0]["caption"]  # "up to 2010" of "Finals up to 2010" leaves out no row
+    bounds = [bound for bound in bounds if not re.search(rf"\b{bound.written:g}\b", caption)]
     time = times.time(rest)
     if time is not None and _names_column(question, table, words):
         time = None  # "gas in 2024"

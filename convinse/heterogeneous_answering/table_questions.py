@@ -31,7 +31,7 @@ from ..language.property_names import PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.conversation import Extent
-from ..records.evidence import Entity, passage_start
+from ..records.evidence import Cell, Entity, passage_start
 from ..records.literals import is_date, is_document_item, is_number, number_entity
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
@@ -39,7 +39,7 @@ from ..records.written_values import day_in, value_at
 from ..wikipedia.page import sentence_places
 from .bounds import bound_words, with_measures
 from .candidates import Computed
-from .comparisons import chosen_by_value, years_between
+from .comparisons import chosen_by_value
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .memberships import shared_names
@@ -53,6 +53,7 @@ from .selections import (
     selected_rows,
     unexplained,
 )
+from .spans import spans
 from .table_lists import listed_rows
 from .table_orders import ordered_things
 from .tables import Column, Selection, Table, cell_answers, head_keywords
@@ -204,9 +205,16 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
         page = keywords(question.items.label(table.rows[0]["page"]) or "")
         is_of_topic = table.rows[0]["page"] in about or any(len(word) > _INITIALS for word in page & words)
         selected = selected_rows(question, table, words - page) if table.dated and is_of_topic else None
-        if selected is None or is_unexplained("cell", question, table, words, selected.used):
+        if selected is None:
             continue
-        asking = words - page - selected.used
+        synonyms = question.language.properties.with_synonyms
+        named = table.headers | table.title_keywords
+        synonymous = frozenset(
+            word for word in words if synonyms(frozenset((word,))) & named
+        )  # "played guitar" of a column "Guitarist"
+        if is_unexplained("cell", question, table, words, selected.used | synonymous):
+            continue
+        asking = synonyms(words - page - selected.used)
         headed = [column for column in table.columns if column.keywords & asking and not column.order]
         best = max(headed, key=lambda column: len(column.keywords & asking) / len(column.keywords), default=None)
         column = best or (table.name_column if table.title_keywords & asking else None)
@@ -219,6 +227,40 @@ def _held_then(question: Question, tables: Sequence[Table]) -> list[Computed]:
             result = Computed(answers[0], "interval", table.evidence_places([*cells]), rivals=others)
             found.append((len(unexplained(question, table, words, selected.used)), result))
     return [min(found, key=lambda pair: pair[0])[1]] if found else []
+
+
+def _beside(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return the name in the row before or after the one that a question names: "Who managed Chelsea after Mourinho?"."""
+    times, properties = question.language.times, question.language.properties
+    is_later = times.asks_beside(question.in_full)
+    if is_later is None or question.expected.kind in ("yesno", "date", "number"):
+        return []
+    words, about = content_words(question), {entity["id"] for entity in question.about}
+    time = times.named(question.in_full)
+    for table in tables:
+        names = table.name_column
+        if names is None or not table.dated or table.rows[0]["page"] not in about:
+            continue
+        if not properties.with_synonyms(words) & (table.title_keywords | names.keywords):
+            continue
+        cells = [(period, row, names.cells[row]) for row, period in table.periods() if period is not None]
+        held = [(period, row, cell) for period, row, cell in sorted(cells, key=lambda held: held[:2]) if cell]
+        named = [at for at, (_, _, cell) in enumerate(held) if _is_named(cell, words, question)]
+        if time is not None and len(named) > 1:
+            named = [at for at in named if held[at][0].overlaps(time)]
+        at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
+        if 0 <= at < len(held):
+            _, row, cell = held[at]
+            places = table.evidence_places([row, held[named[0]][1]])
+            rivals = frozenset(table.places.values())
+            return [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
+    return []
+
+
+def _is_named(cell: Cell, words: AbstractSet[str], question: Question) -> bool:
+    """Return True if a question has the name in a cell, or the last word of it."""
+    last = question.language.properties.keywords(cell["text"].rsplit(maxsplit=1)[-1])
+    return bool(last) and last <= words
 
 
 def _entry(question: Question, _: Sequence[Table]) -> list[Computed]:
@@ -359,7 +401,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     nouns = _nouns_behind(operations.summing.sub(" ", text), counted, properties)
     if nouns and not nouns[0]:  # "how much did we pay"
         nouns = None
-    # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is meant
+    # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is synonymous
     is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
     if not summing and not (is_of_several and question.expected.kind in ("number", "any", "item")):
         return []
@@ -427,9 +469,11 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "difference": _difference,
     "entry": _entry,
     "list": listed_rows,
-    "interval": lambda question, tables: by_intervals(question) or _held_then(question, tables),
+    "interval": lambda question, tables: (
+        by_intervals(question) or _beside(question, tables) or _held_then(question, tables)
+    ),
     "order": ordered_things,
     "section": _section,
-    "span": lambda question, _: years_between(question),
+    "span": lambda question, _: spans(question),
     "sum": _sum,
 }

@@ -20,7 +20,7 @@ from ..language.text import fold
 from ..language.time_words import clock_times
 from ..records.evidence import Cell, Entity, Evidence, Row
 from ..records.literals import is_date, is_number
-from ..records.periods import AskedTime, day_of, period_of_cells
+from ..records.periods import AskedTime, Period, day_of, period_of_cells
 from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
 from ..records.units import CURRENCY
 from ..records.written_values import UNKNOWN, day_in, find_literals
@@ -307,12 +307,16 @@ class Table:
 
     def within(self, time: AskedTime, words: AbstractSet[str]) -> list[int]:
         """Return the places of the rows whose period, by the columns of dates that a question's keywords name, fits its time."""
+        periods = self.periods(words)
+        return [row for row, period in periods if period is not None and time.admits(period)]
+
+    def periods(self, words: AbstractSet[str] = frozenset()) -> list[tuple[int, Period | None]]:
+        """Return the rows with their periods, by the columns of dates that a question's keywords name."""
         dated = self.dated_by(words)
-        periods = [
-            period_of_cells(text for column in dated if (text := column.dates[row]) is not None)
+        return [
+            (row, period_of_cells(text for column in dated if (text := column.dates[row]) is not None))
             for row in range(len(self.rows))
         ]
-        return [row for row, period in enumerate(periods) if period is not None and time.admits(period)]
 
     def among(self, evidences: Sequence[ReadEvidence]) -> Table:
         """Return the table of pairs with the places of other evidences; what was read of its cells is shared."""

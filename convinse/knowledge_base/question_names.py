@@ -48,7 +48,7 @@ def small_names(question: str, language: Language) -> list[tuple[int, int]]:
         is_common = (
             word in language.words.not_names or language.words.is_written_small(word) or language.words.is_slip(word)
         )
-        if not word or is_noun or is_common:
+        if not word or is_noun or is_common or language.operations.comparison(word):  # "taller"
             continue
         if places and not question[places[-1][1] : match.start()].strip():
             places[-1] = (places[-1][0], match.end())

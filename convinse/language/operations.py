@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -90,7 +91,9 @@ class OperationWords:
     differing: re.Pattern[str]
     sections: re.Pattern[str]
     counting: re.Pattern[str]
+    counted_of_those: re.Pattern[str]
     spanning: re.Pattern[str]
+    lasting: re.Pattern[str]
     alike: re.Pattern[str]
     recurring: WordSet
     partial: re.Pattern[str]
@@ -123,6 +126,14 @@ class OperationWords:
                 noun = tuple(map(self.literals.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
             if noun or by:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
+        return None
+
+    def nth(self, question: str) -> tuple[int, str, str] | None:
+        """Return the place that a question names from the second on, its word, and the noun behind: "her third child"; None without one."""
+        words = fold(question).split()
+        for word, noun in pairwise(words):
+            if word in self.ordinals and noun not in self.literals.properties.words.common:
+                return self.ordinals.index(word) + 2, word, noun
         return None
 
     def with_doers(self, words: frozenset[str]) -> frozenset[str]:

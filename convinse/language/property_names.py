@@ -41,6 +41,10 @@ class PropertyWords:
         """Return the keywords of some words, without stop words."""
         return self.keywords(" ".join(words))
 
+    def with_synonyms(self, words: WordSet) -> WordSet:
+        """Return keywords with those by which evidences say the same: guitarist beside "guitar"."""
+        return words.union(*(self.expansions[word] for word in words if word in self.expansions))
+
     def holds(self, text: AbstractSet[str], word: str) -> bool:
         """Return True if the keywords of a text have a keyword, or all of its synonymous phrase (`oscar`: academy award)."""
         return word in text or (word in self.phrases and self.phrases[word] <= text)

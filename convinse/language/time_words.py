@@ -19,6 +19,11 @@ _DATE = re.compile(r"\b(?P<a>[0-9]{1,4})\s?[-/]\s?(?P<b>[0-9]{1,2})\s?[-/]\s?(?P
 _COARSE = re.compile(
     rf"\b(?:(?P<decade>[1-9][0-9]{{2}}0)s|(?P<century>[1-9][0-9]?){ORDINAL}[ -]century(?P<bc> BCE?\b)?)"
 )
+_TENS = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
+# "the nineties", "the '90s"
+_NAMED_DECADE = re.compile(
+    rf"(?i)\bthe (?:(?:early|mid|late)[ -])?(?:(?P<word>{'|'.join(_TENS)})|['’]?(?P<tens>[2-9])0['’]?s)\b"
+)
 _MONTHS, _DAYS = 12, 31
 _HOURS, _MINUTES = 24, 60
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)})"
@@ -76,6 +81,8 @@ class TimeWords:
     succeeding: WordSet
     preceding: WordSet
     former: WordSet
+    lasting: WordSet
+    future: WordSet
     while_: WordSet
     present: WordSet
     past: WordSet
@@ -255,6 +262,9 @@ def _named_times(question: str) -> Sequence[_NamedTime]:
         year = int(match["decade"] or (1 - 100 * centuries if match["bc"] else 100 * centuries - 99))
         last_year = year + (9 if match["decade"] else 99)
         times.append(_NamedTime(*match.span(), Period(day_number(year), day_number(last_year, 12, 31), is_point=True)))
+    for match in _NAMED_DECADE.finditer(question):  # of the twentieth century
+        year = 1920 + 10 * _TENS.index(match["word"].lower()) if match["word"] else 1900 + 10 * int(match["tens"])
+        times.append(_NamedTime(*match.span(), Period(day_number(year), day_number(year + 9, 12, 31), is_point=True)))
     for span in find_literals(question):
         if is_date(span.entity["id"]) and not any(time.start < span.end and span.start < time.end for time in times):
             times.append(_NamedTime(span.start, span.end, Period.of_date(span.entity)))

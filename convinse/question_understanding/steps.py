@@ -81,7 +81,7 @@ def _of_age(
     if words.dying.search(rest):
         question = f"When did {owner} die?"
     elif clause and year is None:
-        said = _with_topics(clause, history, kb, language)
+        said = _with_owner(_with_topics(clause, history, kb, language), owner, language)
         question = f"When did {said}?"
     elif year is not None:
         return [born, {"text": year[0], "question": "", "use": "then"}]
@@ -122,6 +122,12 @@ def _unnamed_owner(text: str, start: int, until: int, names: Sequence[tuple[int,
     if fold(words[-1]) in types.person_nouns and fold(words[0]) in language.words.definite:
         return f"{' '.join(words)} of {thing}"
     return words[0] if len(words) == 1 and fold(words[0]) not in language.words.common else ""
+
+
+def _with_owner(clause: str, owner: str, language: Language) -> str:
+    """Return a clause with the person whose age is asked for in the place of the pronoun that it begins with: "he won it"."""
+    first, _, rest = clause.partition(" ")
+    return f"{owner} {rest}" if fold(first) in language.words.pronouns["person"] and rest else clause
 
 
 def _with_topics(clause: str, history: Sequence[Turn], kb: Items, language: Language) -> str:

@@ -155,13 +155,33 @@ def _value_figures(turns: Sequence[Turn]) -> Figures:
 
 
 def _sureness(turns: Sequence[Turn]) -> Figures:
-    """How many first answers are above a probability, and how many of these are wrong."""
+    """How many first answers that are not held back are above a probability, and how many of these are wrong."""
+    answered = [turn for turn in turns if turn["pred_answers"] and not has_abstained(turn)]
     figures: Figures = {}
     for percent in (70, 90):
-        sure = [turn for turn in turns if turn["pred_answers"] and turn["pred_answers"][0]["score"] > percent / 100]
+        sure = [turn for turn in answered if turn["pred_answers"][0]["score"] > percent / 100]
         figures[f"above_{percent}"] = len(sure)
         figures[f"wrong_above_{percent}"] = sum(not turn.get("p_at_1") for turn in sure)
     return figures
+
+
+_SURE_COLUMNS = {name: _VALUE_COLUMNS[name] for name in ("questions", *list(_VALUE_COLUMNS)[-4:])}
+_UNSEEN = ("natural", "natural-fresh", "natural-third")
+
+
+def reliability(bench: Bench) -> Figures:
+    """Count by kind how often a sure answer to the natural questions to report on is wrong; earlier turns count as predicted."""
+    kinds: defaultdict[str, list[Turn]] = defaultdict(list)
+    config = load_config("config.yml", ers_use_cache=False)
+    with Pipeline(config, use_gold_answers=False) as pipeline:
+        for part in _UNSEEN:
+            for conversation in pipeline.run(read_part(config, part)[: bench.size.limit]):
+                for turn in conversation["questions"]:
+                    kinds[turn["kind"]].append(turn)
+                    kinds["all"].append(turn)
+    rows = {kind: {"questions": len(turns), **_sureness(turns)} for kind, turns in sorted(kinds.items())}
+    bench.compare("how often a sure answer is wrong, by kind", ("kind",), _SURE_COLUMNS, {(): rows})
+    return rows
 
 
 # -- questions over folders of files ------------------------------------------------------------------------------------
