@@ -87,7 +87,7 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
         return None
     # "which contract ended in 2024?" may have several answers; of Wikipedia's tables most have one
     if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:
-        return True
+        return not asks_when  # "when do you close on Saturday?"
     if times.clock(text) is not None and any(table.clocks for table in tables):
         return True
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"

@@ -209,8 +209,11 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     if kind == "person" and types.expected_type(question.in_full).kind != kind:  # "longest incident" of incidents
         kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
     if kind == "person":
+        doers = question.language.operations.with_doers(words) - words  # "who owns the heaviest dog?" of "Owner"
         people = [
-            column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind
+            column
+            for column in table.columns
+            if not column.order and (column.keywords & doers or types.expected_type(column.header).kind == kind)
         ]
         return people[0] if people else table.name_column
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
@@ -230,7 +233,9 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     naming = [column for column in table.columns if column.keywords & nouns]
     naming = [column for column in naming if not column.order or column.is_numbering]
     naming.sort(key=lambda column: column.order is not None)
-    is_of_things = bool(table.pairs or table.title_keywords & nouns)
+    # "the oldest dog" of a file of patients, one of which is a dog
+    is_in_cells = is_document_item(table.rows[0]["page"]) and table.selection(nouns).used >= nouns
+    is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells)
     name_column = naming[0] if naming else table.name_column if is_of_things else None
     if not measures or name_column is None:
         return None
@@ -248,7 +253,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
             rows = having
         if having:
             matched.add(word)
-    asking = words.keywords(question.in_full) - nouns
+    asking = question.language.operations.with_doers(words.keywords(question.in_full) - nouns)
     kind, types = question.expected.kind, question.language.answer_types
     for_names = words.keyword_set(question.language.operations.naming)
     asks_for_cell = bool(asking & headers - for_names) or kind not in ("any", "item")
@@ -259,7 +264,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
     if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
-        said_of_rows = frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        said_of_rows = is_in_cells or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
