@@ -1,4 +1,4 @@
-"""Tries the second reading of a question whose answer is unsure: the reading that finds the more probable answer is the one that is meant."""
+"""Tries the second reading of a question with an unsure answer: meant is the reading that finds the more probable answer."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from ..heterogeneous_answering.abstention import DO_NOT_SAY
 from ..records.conversation import Turn, Understanding, new_turn
 from ..scoring.convqa import add_answer_metrics, add_answer_presence
+from .steps import best_score, take_over
 
-# of an answer beside which no other reading is tried; of 400 questions to choose by, a second reading mended none with more
+# probability of an answer beside which no other reading is tried: of 400 questions to choose by, a second reading mended none above it
 _SURE = 0.6
 # The better of two is believed too much. With this share of its probability a second reading mended 13 of 400 answers over the embedded
 # data and spoilt 2 (1.0: 14 and 2; .5: 8 and 1), of 910 over wikidata-27k, which has few of the answers, 1 and 3 (6 and 3; 1 and 2); the
 # log loss of those that were taken fell from .55 to .47.
 _BELIEVED = 0.75
 _OF_QUESTION = ("turn", "question_id", "question", "act", "meanings")
+# what a turn has of a reading and of its answer
 _RESULTS = ("top_evidences", "question_entities", "pred_answers", "abstained", "extent", *Understanding.__annotations__)
 
 
@@ -32,7 +34,7 @@ def try_second_readings(
     pairs = []
     for turn in turns:
         reading = turn.pop("second_reading", None)
-        if reading is not None and probability(turn) < _SURE:
+        if reading is not None and best_score(turn) < _SURE:
             question = {key: turn[key] for key in _OF_QUESTION if key in turn}  # type: ignore[literal-required]
             pairs.append((turn, new_turn(**question, **reading)))
     if not pairs:
@@ -41,17 +43,9 @@ def try_second_readings(
     for turn, other in pairs:
         for ranked in other["pred_answers"]:
             ranked["score"] = round(ranked["score"] * _BELIEVED, 6)
-        if probability(other) > probability(turn):
-            for key in _RESULTS:
-                turn.pop(key, None)  # type: ignore[misc]
-                if key in other:
-                    turn[key] = other[key]  # type: ignore[literal-required]
-            if probability(turn) < least:
+        if best_score(other) > best_score(turn):
+            take_over(turn, other, _RESULTS)
+            if best_score(turn) < least:
                 turn.setdefault("abstained", {"reason": DO_NOT_SAY})
             add_answer_presence(turn, sources)
             add_answer_metrics(turn)
-
-
-def probability(turn: Turn) -> float:
-    """Return the probability of the best answer of a turn, 0 without one."""
-    return turn["pred_answers"][0]["score"] if turn["pred_answers"] else 0.0

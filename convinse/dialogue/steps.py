@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -53,8 +53,7 @@ class _Follower(NamedTuple):
     @property
     def score(self) -> float:
         """The probability of its best answer."""
-        answers = self.turn["pred_answers"]
-        return self.through["score"] * answers[0]["score"] if answers else 0.0
+        return self.through["score"] * best_score(self.turn)
 
 
 def take_steps(
@@ -114,7 +113,12 @@ def _is_settled(turn: Turn, words: StepWords) -> bool:
     kinds = {words.types.expected_type(step["question"]).kind for step in turn["steps"]} - {"any"}
     if expected in kinds or any("use" in step for step in turn["steps"]):
         return False
-    return bool(turn["pred_answers"]) and turn["pred_answers"][0]["score"] >= _SETTLED
+    return best_score(turn) >= _SETTLED
+
+
+def best_score(turn: Turn) -> float:
+    """Return the probability of the best answer of a turn, 0 without one."""
+    return turn["pred_answers"][0]["score"] if turn["pred_answers"] else 0.0
 
 
 def _inner(turn: Turn, step: Step) -> Turn:
@@ -209,7 +213,7 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: floa
         for rank, (age, ways) in enumerate(ranked_ages[:_MOST_AGES], 1)
     ]
     turn.pop("abstained", None)
-    if turn["pred_answers"][0]["score"] < least:
+    if best_score(turn) < least:
         turn["abstained"] = {"reason": DO_NOT_SAY}
 
 
@@ -263,22 +267,11 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float, words: Ste
     if best is None or (direct and direct[0]["score"] > best.score):
         turn["pred_answers"] = [{**ranked, "rank": rank} for rank, ranked in enumerate(direct, 1)]
         unknown = [step for step in steps if "answer" not in step]
-        if len(unknown) < len(steps):
-            return
-        if "abstained" in turn:
-            is_unanswered = turn["abstained"]["reason"] == DO_NOT_SAY
-        else:
-            is_of_person = all(step["question"].startswith("Who ") for step in steps)
-            is_unanswered = bool(direct) and is_of_person
-            is_unanswered = is_unanswered and not any(_speaks_of(turn, step, direct[0], words) for step in steps)
-        if is_unanswered:
+        if len(unknown) == len(steps) and _is_unanswered(turn, steps, direct, words):
             turn["abstained"] = {"reason": _no_answer(unknown)}
         return
     topics = turn["representation"]["entities"]
-    for key in _REPLACED:
-        turn.pop(key, None)  # type: ignore[misc]
-        if key in best.turn:
-            turn[key] = best.turn[key]  # type: ignore[literal-required]
+    take_over(turn, best.turn, _REPLACED)
     if "representation" in turn:  # later turns may be about either
         entities = unique_entities([*turn["representation"]["entities"], *topics])
         turn["representation"] = {**turn["representation"], "entities": entities}
@@ -286,10 +279,18 @@ def _choose(turn: Turn, followers: Sequence[_Follower], least: float, words: Ste
     turn["pred_answers"] = [
         {**ranked, "score": round(ranked["score"] * share, 6)} for ranked in best.turn["pred_answers"]
     ]
-    if turn["pred_answers"] and turn["pred_answers"][0]["score"] < least:
+    if turn["pred_answers"] and best_score(turn) < least:
         turn.setdefault("abstained", {"reason": DO_NOT_SAY})
     best.step["answer"], best.step["score"] = best.through["answer"], share
     turn["steps"] = [best.step, *best.turn.get("steps", ())]
+
+
+def _is_unanswered(turn: Turn, steps: Sequence[Step], direct: Sequence[RankedAnswer], words: StepWords) -> bool:
+    """Return True if a question is as unknown as the things that it describes: "When did Lady Gaga's brother marry?"."""
+    if "abstained" in turn:
+        return turn["abstained"]["reason"] == DO_NOT_SAY
+    are_people = all(words.types.expected_type(step["question"]).kind == "person" for step in steps)
+    return bool(direct) and are_people and not any(_speaks_of(turn, step, direct[0], words) for step in steps)
 
 
 def _speaks_of(turn: Turn, step: Step, ranked: RankedAnswer, words: StepWords) -> bool:
@@ -298,6 +299,14 @@ def _speaks_of(turn: Turn, step: Step, ranked: RankedAnswer, words: StepWords) -
     described = set(stems(step["text"])).difference(*(stems(meaning["item"]["label"]) for meaning in _meanings(turn)))
     texts = (turn["top_evidences"][place]["evidence_text"] for place in ranked.get("evidences", ()))
     return not described or any(described.intersection(stems(text)) for text in texts)
+
+
+def take_over(turn: Turn, other: Turn, keys: Iterable[str]) -> None:
+    """Give a turn what another one has under some keys; it loses those that the other has not."""
+    for key in keys:
+        turn.pop(key, None)  # type: ignore[misc]
+        if key in other:
+            turn[key] = other[key]  # type: ignore[literal-required]
 
 
 def _leave_out(turn: Turn, follower: _Follower) -> None:

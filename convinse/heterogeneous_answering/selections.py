@@ -510,14 +510,10 @@ def extent_of(table: Table, selected: Selection) -> Extent:
 
 def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
     """Return True if a question asks for rows by other rows, not by a bound, a column or a time."""
-    operations, words = question.language.operations, frozenset(fold(question.in_full).split())
+    operations, spoken = question.language.operations, fold(question.in_full).split()
+    words = {word for place, word in enumerate(spoken) if not operations.is_denied(spoken, place)}  # "no next check"
     if denial := question.language.words.denial.search(question.in_full):
         words -= {*fold(denial[0]).split()}
-    text_of_words = f" {fold(question.in_full)} "
-    headers = {fold(column.header) for table in tables for column in table.columns}
-    words = words.difference(
-        *(header.split() for header in headers if f" {header} " in text_of_words)
-    )  # "no next check"
     if bound_words(question) or any(limiting_column(question, table) for table in tables):
         return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)
     times, text = question.language.times, question.in_full

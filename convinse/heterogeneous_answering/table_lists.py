@@ -187,7 +187,7 @@ def _people_in(cell: Cell) -> list[Entity]:
 
 def _listed_column(question: Question, table: Table, selected: Selection, nouns: AbstractSet[str]) -> Column | None:
     """Return the column of the things that a question asks for: that of "which NOUN", people for "who", or the names of the rows."""
-    if table.pairs:  # of documents, which are nobody
+    if table.pairs:  # its rows are documents, not people
         people = _column_of_people(question, table, selected)
         is_for_people = question.language.answer_types.expected_type(question.in_full).kind == "person"
         return people or (None if is_for_people else table.name_column)

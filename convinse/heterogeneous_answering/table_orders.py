@@ -209,15 +209,22 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     if kind == "person" and types.expected_type(question.in_full).kind != kind:  # "longest incident" of incidents
         kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
     if kind == "person":
-        doers = question.language.operations.with_doers(words) - words  # "who owns the heaviest dog?" of "Owner"
-        people = [
-            column
-            for column in table.columns
-            if not column.order and (column.keywords & doers or types.expected_type(column.header).kind == kind)
+        people = _columns_of_doers(table, order, question) or [
+            column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind
         ]
         return people[0] if people else table.name_column
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
     return things[0] if things else table.name_column
+
+
+def _columns_of_doers(table: Table, order: AskedOrder, question: Question) -> list[Column]:
+    """Return the columns of those that a question asks for by what they do or are: "who owns the oldest dog?" of "Owner"."""
+    doers = question.language.operations.with_doers(question.language.properties.keywords(question.in_full))
+    return [
+        column
+        for column in table.columns
+        if not column.order and column.keywords & doers and not column.keywords & {*order.noun}
+    ]
 
 
 def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | None:
@@ -253,7 +260,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
             rows = having
         if having:
             matched.add(word)
-    asking = question.language.operations.with_doers(words.keywords(question.in_full) - nouns)
+    asking = words.keywords(question.in_full) - nouns
     kind, types = question.expected.kind, question.language.answer_types
     for_names = words.keyword_set(question.language.operations.naming)
     asks_for_cell = bool(asking & headers - for_names) or kind not in ("any", "item")
@@ -267,6 +274,9 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         said_of_rows = is_in_cells or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
+    if is_document_item(table.rows[0]["page"]) and kind == "person":
+        doers = _columns_of_doers(table, order, question)
+        name_column, is_name = (doers[0], True) if doers else (name_column, is_name)
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     said = words.keywords(question.in_full) & frozenset(order.noun)
     head, limits = _title(table, question)

@@ -118,7 +118,7 @@ class OperationWords:
             nth = self.ordinals.index(word) + 2 if word in self.ordinals else 1
             at = place + (nth > 1)
             end = self._end(words, at)
-            if end is None and nth == 1:
+            if (end is None and nth == 1) or self.is_denied(words, place):
                 continue
             by, highest, behind = end or (frozenset(), False, at)
             noun = tuple(map(self.literals.properties.keyword, self._noun(words[behind:])))
@@ -127,6 +127,12 @@ class OperationWords:
             if noun or by:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
+
+    def is_denied(self, words: Sequence[str], place: int) -> bool:
+        """Return True if a word of a question stands behind "no", perhaps with an article between: "no last watering"."""
+        spoken = self.literals.properties.words
+        before = [word for word in words[max(0, place - 2) : place] if word not in spoken.articles]
+        return bool(before) and spoken.denial.fullmatch(before[-1]) is not None
 
     def nth(self, question: str) -> tuple[int, str, str] | None:
         """Return the place that a question names from the second on, its word, and the noun behind: "her third child"; None without one."""

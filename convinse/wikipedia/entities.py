@@ -13,7 +13,7 @@ from .snippets import Snippet
 _MIN_NAME = 3  # characters of an anchor that is searched outside its link
 _WORD = re.compile(r"\w+")
 _BRACKET = re.compile(r"\s*\([^)]*\)$")  # "Jaws (film)"
-_CAPITALS_BEFORE = re.compile(r"(?:[A-Z][\w.'’-]* )+$")
+_CAPITALS_BEFORE = re.compile(r"(?:[A-Z][\w.'’-]* )+$")  # words of a longer name: "Harold " before "Morrison"
 _DIGIT = re.compile("[0-9]")
 _DEGREES = ("°", "′", "″")
 
