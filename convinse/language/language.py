@@ -151,19 +151,20 @@ def load(folder: Path) -> Language:
     literals = read_lists(LiteralWords, folder / "literals.txt", properties=properties)
     types = read_lists(AnswerTypes, folder / "answer_types.txt", words=words)
     operations = read_lists(OperationWords, folder / "operations.txt", literals=literals)
+    times = read_lists(TimeWords, folder / "times.txt")
     return Language(
         words,
         types,
         properties,
         literals,
         operations,
-        read_lists(TimeWords, folder / "times.txt"),
+        times,
         read_lists(NameWords, folder / "names.txt"),
         read_lists(PageWords, folder / "pages.txt"),
         read_lists(SentenceTemplates, folder / "sentences.txt"),
         read_lists(FollowUpWords, folder / "follow_ups.txt", words=words),
         read_lists(TalkWords, folder / "talk.txt", types=types),
-        read_lists(StepWords, folder / "steps.txt", types=types, operations=operations),
+        read_lists(StepWords, folder / "steps.txt", types=types, operations=operations, times=times),
     )
 
 

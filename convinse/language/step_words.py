@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from .answer_types import AnswerTypes
 from .operations import OperationWords
+from .time_words import TimeWords
 from .word_lists import WordSet
 
 _TOKEN = re.compile(r"\w+(?:[-.]\w+)*(?:['’](?!s\b)\w+)*")
@@ -44,6 +45,7 @@ class StepWords:
 
     types: AnswerTypes
     operations: OperationWords
+    times: TimeWords
     behind: WordSet
     clause: WordSet
     owning_clause: WordSet
@@ -253,6 +255,7 @@ class StepWords:
         moment = self.moment.search(text, part.end)
         if moment:  # what was when says nothing of what is asked
             behind = [token for token in behind if token.start < moment.start()]
+        before, behind = (self._without_times(text, words) for words in (before, behind))
         if any(token.form in self.operations.degrees for token in before):  # "how long is the second one"
             return True
         if not behind and before and before[-1].form in self.types.existential:
@@ -262,6 +265,19 @@ class StepWords:
             is_other = bool(nouns) and self._is_person(nouns[-1]) != part.question.startswith(("Who ", "Whom "))
             return is_other or (bool(nouns) and is_within)
         return any(map(self._says, [*before, *behind]))
+
+    def _without_times(self, text: str, tokens: Sequence[_Token]) -> list[_Token]:
+        """Return tokens without the times that they name and the words that lead to these: "starting in 1990"."""
+        kept: list[_Token] = []
+        leading = self.times.leading | self.types.date_nouns | self.types.words.stop_words
+        times = self.times.places(text)
+        for token in tokens:
+            if any(start <= token.start < end for start, end in times):
+                while kept and kept[-1].form in leading:
+                    kept.pop()
+            else:
+                kept.append(token)
+        return kept
 
     def _is_person(self, noun: str) -> bool:
         return noun in self.types.person_nouns | self.general

@@ -6,6 +6,7 @@ import calendar
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from ..records.literals import MONTHS, is_calendar_day, is_date
@@ -86,6 +87,16 @@ class TimeWords:
     while_: WordSet
     present: WordSet
     past: WordSet
+
+    @cached_property
+    def leading(self) -> WordSet:
+        """The words that lead to a date: "in the year", "until"."""
+        return self.during | self.before | self.after | self.since | self.until | self.beside
+
+    @staticmethod
+    def places(question: str) -> list[tuple[int, int]]:
+        """Return the places of the times that a question names."""
+        return [(time.start, time.end) for time in _named_times(question)]
 
     def named(self, question: str) -> Period | None:
         """Return the time that a question names in any way ("the 2011 film"); None without a time or with several."""
