@@ -358,3 +358,11 @@ def test_yes_and_no_are_said_with_the_words_of_the_file(town, capsys):
         "Yes: “The public library of Lindwick lends 40,000 books a year and is open on Sundays.” [1]."
         in capsys.readouterr().out
     )
+
+
+def test_the_sentence_that_decides_on_yes_or_no_is_marked(town, capsys):
+    (turn,) = printed_answers(capsys, "Was its first director a marine biologist?")
+    (answer, _) = turn["pred_answers"]
+    quote = turn["top_evidences"][answer["evidences"][0]]["quote"]
+    said = [quote["words"][span["start"] : span["end"]] for span in quote["spans"]]
+    assert (answer["answer"]["label"], said) == ("Yes", ["Its first director was Marta Kessler, a marine biologist."])
