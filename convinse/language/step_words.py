@@ -268,16 +268,16 @@ class StepWords:
 
     def _without_times(self, text: str, tokens: Sequence[_Token]) -> list[_Token]:
         """Return tokens without the times that they name and the words that lead to these: "starting in 1990"."""
-        kept: list[_Token] = []
+        rest: list[_Token] = []
         leading = self.times.leading | self.types.date_nouns | self.types.words.stop_words
         times = self.times.places(text)
         for token in tokens:
             if any(start <= token.start < end for start, end in times):
-                while kept and kept[-1].form in leading:
-                    kept.pop()
+                while rest and rest[-1].form in leading:
+                    rest.pop()
             else:
-                kept.append(token)
-        return kept
+                rest.append(token)
+        return rest
 
     def _is_person(self, noun: str) -> bool:
         return noun in self.types.person_nouns | self.general

@@ -19,7 +19,7 @@ OF_FILE = {"citation": {"file": "card.txt", "headings": []}}
 
 
 @pytest.mark.parametrize(
-    ("question", "evidence", "score", "given"),
+    ("question", "evidence", "score", "label"),
     [
         ("How do I apply at the desk?", passage(**OF_FILE), 0.9, SECOND),
         ("And what about the desk?", passage(**OF_FILE), 0.1, SECOND),  # of no kind, and improbable
@@ -29,15 +29,15 @@ OF_FILE = {"citation": {"file": "card.txt", "headings": []}}
         ("And what about the desk?", passage("table", **OF_FILE), 0.1, "a photo"),
     ],
 )
-def test_an_answer_is_its_sentence_if_a_way_is_asked_for_or_nothing_is_sure(question, evidence, score, given):
+def test_an_answer_is_its_sentence_if_a_way_is_asked_for_or_nothing_is_sure(question, evidence, score, label):
     (first,) = with_sentence(question_of(question, evidence), [AnswerCandidate(thing("a photo"), score, (0,))])
-    assert first.entity["label"] == given
+    assert first.entity["label"] == label
 
 
 @pytest.mark.parametrize(("evidence", "marked"), [(passage(**OF_FILE), [SECOND]), (passage(), [])])
 def test_yes_and_no_mark_the_sentence_with_most_of_the_question(evidence, marked):
     question = question_of("Do I bring a photo?", evidence)
-    given = answers([AnswerCandidate(thing("Yes"), 0.9, (0,), ("yes_no",))], None)
-    mark_verdict(question, given)
-    spans = given[0].get("spans", [])
+    ranked = answers([AnswerCandidate(thing("Yes"), 0.9, (0,), ("yes_no",))], None)
+    mark_verdict(question, ranked)
+    spans = ranked[0].get("spans", [])
     assert [evidence["evidence_text"][span["start"] : span["end"]] for span in spans] == marked
