@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from ..language.read_evidence import ReadEvidence
@@ -37,7 +39,9 @@ def with_list(
     words = question.language.operations
     if words.excluding.search(question.in_full):
         said = {entity["id"] for entity in question.said}
-        ranked = [answer for answer in ranked if answer.entity["id"] not in said and not _is_excepted(question, answer)]
+        left_out = said | {answer.entity["id"] for answer in ranked if _is_excepted(question, answer)}
+        left_out |= _beside(question, candidates, left_out)
+        ranked = [answer for answer in ranked if answer.entity["id"] not in left_out]
     if computed := _computed_list(candidates, ranked):
         return computed
     # "which programme takes the longest?" has one answer
@@ -87,6 +91,25 @@ def _is_excepted(question: Question, answer: AnswerCandidate) -> bool:
     label = keywords(answer.entity["label"])
     names = language.names.parted(match["names"]) if match else []
     return any((words := keywords(name)) and (words <= label or (label and label <= words)) for name in names)
+
+
+def _beside(question: Question, candidates: Sequence[EntityCandidate], left_out: AbstractSet[str]) -> set[str]:
+    """Return what only the rows and facts of answers that are left out have in another role: the part that an actor played."""
+    labels: dict[int, set[str]] = defaultdict(set)
+    for candidate in candidates:
+        for role in candidate.roles if candidate.entity["id"] in left_out else ():
+            read = question.evidences[role.place]
+            if read.fact or "row" in read.evidence:
+                labels[role.place].update(label.text for label in role.labels[:1])
+    return {
+        candidate.entity["id"]
+        for candidate in candidates
+        if candidate.roles
+        and all(
+            role.place in labels and labels[role.place].isdisjoint(label.text for label in role.labels[:1])
+            for role in candidate.roles
+        )
+    }
 
 
 def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

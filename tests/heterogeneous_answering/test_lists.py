@@ -52,6 +52,16 @@ def test_others_are_those_that_were_not_said(text, listed):
     assert ranked == listed and marked == listed
 
 
+def test_what_stands_beside_those_who_were_said_is_no_other():
+    parts = [fact("Alien", "has part", name, "role", part) for name, part in (("Ann", "Ripley"), ("Bob", "Ash"))]
+    question = question_of(
+        "Who was in it besides Ann?", *parts, knowledge=KNOWLEDGE, representation=representation_of(thing("Alien"))
+    )
+    ranked = [AnswerCandidate(thing(name), 0.2, (), ()) for name in ("Ripley", "Ann", "Bob", "Ash")]
+    others = with_list(question, find_candidates(question), ranked)
+    assert [answer.entity["label"] for answer in others] == ["Bob", "Ash"]
+
+
 def test_a_single_answer_is_no_list():
     assert answered("Which labels did it have?", {"Disco": 0.9, "Ann": 0.1}) == (["Disco", "Ann"], [])
     assert answered("Who else?", {}) == ([], [])
