@@ -43,9 +43,8 @@ def item_id(*path: str) -> str:
 def title_of(name: str, document: ReadDocument) -> str:
     """Return the title of a document: from its metadata, its first heading or the name of its file."""
     stem = PurePosixPath(name).stem
-    first = document.blocks[0] if document.blocks else None
-    heading = first.text if isinstance(first, Heading) and first.level == 1 else ""
-    title = document.title or heading
+    heading = document.heading
+    title = document.title or (heading.text if heading is not None and heading.level == 1 else "")
     return " ".join(title.split())[:_LONGEST_LEAD] or stem.replace("_", " ").replace("-", " ").strip() or name
 
 
@@ -106,24 +105,29 @@ class _Cutting:
     def walk(self, blocks: Iterable[Block]) -> Iterator[_Placed]:
         """Yield the snippets of blocks."""
         for block in blocks:
-            if isinstance(block, Heading):
-                heading = " ".join(block.text.split())[:_LONGEST_LEAD]
-                if self._headings and self._is_bare and self._headings[-1][0] >= block.level:
-                    yield self._bare_heading()
-                self._headings = [above for above in self._headings if above[0] < block.level]
-                if heading and heading != self.title:
-                    self._headings.append((block.level, heading))
-                    self._is_bare, self._place_of_heading = True, (block.line, block.page)
-                continue
+            match block:
+                case Heading():
+                    yield from self._heading(block)
+                    continue
+                case TableBlock():
+                    yield from self._tables_of(block)
+                case PairsBlock():
+                    yield from self._pairs(block)
+                case TextBlock():
+                    yield from self._paragraph(block)
             self._is_bare = False
-            if isinstance(block, TableBlock):
-                yield from self._tables_of(block)
-            elif isinstance(block, PairsBlock):
-                yield from self._pairs(block)
-            else:
-                yield from self._paragraph(block)
         if self._headings and self._is_bare:
             yield self._bare_heading()
+
+    def _heading(self, block: Heading) -> Iterator[_Placed]:
+        """Go below a heading; yield the heading before it if nothing stands below that."""
+        heading = " ".join(block.text.split())[:_LONGEST_LEAD]
+        if self._headings and self._is_bare and self._headings[-1][0] >= block.level:
+            yield self._bare_heading()
+        self._headings = [above for above in self._headings if above[0] < block.level]
+        if heading and heading != self.title:
+            self._headings.append((block.level, heading))
+            self._is_bare, self._place_of_heading = True, (block.line, block.page)
 
     def _bare_heading(self) -> _Placed:
         """Return the last heading as a passage: nothing stands below it, so it says something by itself."""

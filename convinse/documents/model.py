@@ -62,9 +62,11 @@ Block = Heading | TextBlock | TableBlock | PairsBlock
 
 def at_line(block: Block, line: int) -> Block:
     """Return a block, all rows of a table, at a line; 0 for none."""
-    if isinstance(block, TableBlock):
-        return block._replace(lines=[line] * len(block.rows) if line else ())
-    return block._replace(line=line)
+    match block:
+        case TableBlock():
+            return block._replace(lines=[line] * len(block.rows) if line else ())
+        case _:
+            return block._replace(line=line)
 
 
 class ReadDocument(NamedTuple):
@@ -73,3 +75,9 @@ class ReadDocument(NamedTuple):
     title: str
     blocks: Sequence[Block]
     left_out: Sequence[str] = ()
+
+    @property
+    def heading(self) -> Heading | None:
+        """The heading that the document begins with; None if it begins with something else."""
+        first = self.blocks[0] if self.blocks else None
+        return first if isinstance(first, Heading) else None

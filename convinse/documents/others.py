@@ -20,7 +20,7 @@ from .code_pages import decoded
 from .html import html_document
 from .markdown import read_markdown
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock, at_line
-from .office import OLE, unpacked
+from .office import OLE, element_name, unpacked
 from .records import blocks_of, document_of_value
 from .texts import read_text
 
@@ -82,15 +82,14 @@ def read_notebook(data: bytes) -> ReadDocument:
     """Return the texts and the code of a Jupyter notebook."""
     blocks: list[Block] = []
     for cell in msgspec.json.decode(decoded(data)).get("cells", ()):
-        source = cell.get("source", "")
-        text = source if isinstance(source, str) else "".join(source)
+        text = "".join(cell.get("source", ""))  # a text, or its lines
         if cell.get("cell_type") == "markdown":
             # lines of a cell say nothing about the file
             blocks += (at_line(block, 0) for block in read_markdown(text.encode()).blocks)
         elif text.strip():
             blocks.append(TextBlock(text, kind="code"))
-    first = next((block.text for block in blocks[:1] if isinstance(block, Heading)), "")
-    return ReadDocument(first, blocks)
+    document = ReadDocument("", blocks)
+    return document._replace(title=document.heading.text) if document.heading is not None else document
 
 
 def read_mail(data: bytes) -> ReadDocument:
@@ -212,7 +211,7 @@ def read_open_text(data: bytes) -> ReadDocument:
 
 
 def _open_blocks(node: Any) -> Iterator[Block]:
-    name, within = _local_name(node), {_local_name(above) for above in node.iterancestors()}
+    name, within = element_name(node), {element_name(above) for above in node.iterancestors()}
     if name in ("h", "p") and not within & {"table", "annotation", "note"}:
         text = " ".join("".join(node.itertext()).split())
         level = next((value for key, value in node.attrib.items() if key.endswith("outline-level")), "1")
@@ -232,10 +231,10 @@ def _open_table(node: Any) -> TableBlock | None:
     """Return a table of OpenDocument, its merged cells in each of their places; None if it is empty. Raises `DataError` for too many."""
     rows: list[list[str]] = []
     merged: dict[tuple[int, int], tuple[int, int]] = {}
-    for row in (found for found in node.iter() if _local_name(found) == "table-row"):
+    for row in (found for found in node.iter() if element_name(found) == "table-row"):
         texts: list[str] = []
         for cell in row:
-            sizes = {_local_name_of(key): value for key, value in cell.attrib.items()}
+            sizes = {key.rpartition("}")[2]: value for key, value in cell.attrib.items()}
             text = " ".join(" ".join("".join(part.itertext()) for part in cell).split())
             height, width = (int(sizes.get(f"number-{axis}-spanned", 1)) for axis in ("rows", "columns"))
             if text and len(merged) + height * width > _MOST_MERGED:
@@ -256,11 +255,3 @@ def _open_table(node: Any) -> TableBlock | None:
     for (down, right), (first_row, first_column) in merged.items():
         cells[down][right] = cells[first_row][first_column]
     return TableBlock(cells, merged) if cells else None
-
-
-def _local_name(node: Any) -> str:
-    return _local_name_of(node.tag) if isinstance(node.tag, str) else ""
-
-
-def _local_name_of(name: str) -> str:
-    return name.rpartition("}")[2]

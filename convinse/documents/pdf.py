@@ -283,22 +283,22 @@ def _blocks(pages: Sequence[_PdfPage]) -> list[Block]:
 
 def _add(paragraphs: list[_Paragraph], new: _Paragraph) -> None:
     """Add a paragraph, or join it with the last one if it goes on from there over the end of a column or a page."""
-    last = paragraphs[-1] if paragraphs else None
-    if last is not None and isinstance(new.block, TextBlock) and isinstance(last.block, TextBlock) and new.is_first:
-        above, text = last.block.text, new.block.text
-        is_cut = text[:1].islower() or len(above) > _LONG or (last.is_full and text[:1].isalnum())
-        is_apart = new.block.kind == "item" or _SENTENCE_END.search(above) or _CAPTION.match(text)
-        if is_cut and not is_apart:
-            block = last.block._replace(text=joined(above, text))
-            paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
-            return
-    if last is not None and isinstance(new.block, TableBlock):
-        if isinstance(last.block, TableBlock) and new.is_first and (whole := _whole(last.block, new.block)):
-            paragraphs[-1] = last._replace(block=whole)
-            return
-        if isinstance(last.block, TextBlock) and last.block.page == new.block.page and _CAPTION.match(last.block.text):
-            new = new._replace(block=new.block._replace(caption=last.block.text[:_LONGEST_CAPTION]))
-            if len(last.block.text) <= _LONGEST_CAPTION:
+    last = paragraphs[-1] if paragraphs else new
+    match last.block, new.block:
+        case (TextBlock(above), TextBlock(text, kind=kind)) if last is not new and new.is_first:
+            is_cut = text[:1].islower() or len(above) > _LONG or (last.is_full and text[:1].isalnum())
+            is_apart = kind == "item" or _SENTENCE_END.search(above) or _CAPTION.match(text)
+            if is_cut and not is_apart:
+                block = last.block._replace(text=joined(above, text))
+                paragraphs[-1] = _Paragraph(block, last.is_first, new.is_full)
+                return
+        case (TableBlock() as above, TableBlock() as table) if last is not new and new.is_first:
+            if whole := _whole(above, table):
+                paragraphs[-1] = last._replace(block=whole)
+                return
+        case (TextBlock(title, page=page), TableBlock(page=same) as table) if page == same and _CAPTION.match(title):
+            new = new._replace(block=table._replace(caption=title[:_LONGEST_CAPTION]))
+            if len(title) <= _LONGEST_CAPTION:
                 paragraphs.pop()
     paragraphs.append(new)
 

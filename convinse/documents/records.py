@@ -72,15 +72,24 @@ def document_of_value(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(_DEEPEST_VALUE):
-        level = [part for parent in level for part in _parts(parent) if isinstance(part, dict | list)]
+        level = [part for parent in level for part in _nested(parent)]
         if not level:
             return False
     return True
 
 
-def _parts(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict | list):
-        yield from value.values() if isinstance(value, dict) else value
+def _nested(value: Any) -> list[Any]:
+    """The objects and lists directly in an object or a list."""
+    match value:
+        case dict():
+            return [part for part in value.values() if _has_parts(part)]
+        case list():
+            return [part for part in value if _has_parts(part)]
+    return []
+
+
+def _has_parts(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -88,14 +97,15 @@ def _parts(value: Any) -> Iterator[Any]:
 
 def blocks_of(value: Any, lines: Sequence[int] = ()) -> Iterator[Block]:
     """Yield the blocks of a value as JSON and YAML have it; `lines` are those of its records."""
-    if _are_records(value):
-        yield from _records(value, lines)
-    elif isinstance(value, dict):
-        yield from _object(value)
-    elif isinstance(value, list):
-        yield from _list(value, lines)
-    elif text := _text(value):
-        yield TextBlock(text)
+    match value:
+        case dict():
+            yield from _object(value)
+        case list() if _are_records(value):
+            yield from _records(value, lines)
+        case list():
+            yield from _list(value, lines)
+        case _ if text := _text(value):
+            yield TextBlock(text)
 
 
 def _are_records(value: Any) -> bool:
@@ -104,13 +114,13 @@ def _are_records(value: Any) -> bool:
 
 def _list(values: Sequence[Any], lines: Sequence[int]) -> Iterator[Block]:
     """A list of rows is a table; of others, each value is a block or several."""
-    if len(values) > 1 and all(isinstance(row, list) and row and not _has_parts(row) for row in values):
+    if len(values) > 1 and all(isinstance(row, list) and row and not _nested(row) for row in values):
         width = max(map(len, values))
         if width * len(values) <= _MOST_PLACES * sum(map(len, values)):
             yield TableBlock([[*map(_text, row), *[""] * (width - len(row))] for row in values], lines=lines)
             return
     for value, line in zip(values, lines or [0] * len(values), strict=True):
-        if isinstance(value, dict | list):
+        if _has_parts(value):
             yield from blocks_of(value, [line] * len(value) if line else ())
         elif text := _text(value):
             yield TextBlock(text, line, kind="item")
@@ -176,20 +186,19 @@ def _unique(fields: Iterator[tuple[str, str]]) -> dict[str, str]:
 
 def _flat(value: Any, name: str = "", inner: list[tuple[str, Any]] | None = None) -> Iterator[tuple[str, str]]:
     """The names and texts of a value's parts; a list of texts is one text. Lists of records go to `inner`, if given."""
-    if isinstance(value, dict):
-        for key, part in value.items():
-            yield from _flat(part, _inside(name, words_of_name(key[:_LONGEST_NAME])), inner)
-    elif inner is not None and _are_records(value):
-        inner.append((name, value))
-    elif isinstance(value, list) and _has_parts(value):
-        for number, part in enumerate(value, 1):
-            yield from _flat(part, _inside(name, str(number)), inner)
-    else:
-        yield name, ", ".join(map(_text, value)) if isinstance(value, list) else _text(value)
-
-
-def _has_parts(values: Sequence[Any]) -> bool:
-    return any(isinstance(part, dict | list) for part in values)
+    match value:
+        case dict():
+            for key, part in value.items():
+                yield from _flat(part, _inside(name, words_of_name(key[:_LONGEST_NAME])), inner)
+        case list() if inner is not None and _are_records(value):
+            inner.append((name, value))
+        case list() if _nested(value):
+            for number, part in enumerate(value, 1):
+                yield from _flat(part, _inside(name, str(number)), inner)
+        case list():
+            yield name, ", ".join(map(_text, value))
+        case _:
+            yield name, _text(value)
 
 
 def _inside(name: str, part: str) -> str:
@@ -198,9 +207,12 @@ def _inside(name: str, part: str) -> str:
 
 def _text(value: Any) -> str:
     """A value as JSON writes it, without the quotation marks of texts; null is no text."""
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value).strip()
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).lower()
+    return str(value).strip()
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

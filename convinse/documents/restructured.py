@@ -32,8 +32,8 @@ class _NodeWalk:
         """Yield the blocks below a node of a document; `level` is that of its headings."""
         for child in node.children:
             name = type(child).__name__
-            stated = getattr(child, "attributes", {}).get("line")  # of a message
-            self._line = stated or getattr(child, "line", None) or self._line
+            stated = child.get("line") if name == "system_message" else None
+            self._line = stated or child.line or self._line
             if name in ("title", "subtitle", "rubric"):
                 yield Heading(" ".join(child.astext().split()), min(level, 6), self._line)
             elif name == "section":
@@ -61,7 +61,7 @@ class _NodeWalk:
 
     def _paragraph(self, node: Any, kind: Kind) -> Iterator[Block]:
         text = " ".join(node.astext().split())
-        references = [found for found in getattr(node, "findall", lambda: ())() if type(found).__name__ == "reference"]
+        references = [found for found in node.findall() if type(found).__name__ == "reference"]
         links = [(" ".join(found.astext().split()), str(found.get("refuri", ""))) for found in references]
         outside = tuple(link for link in links if link[1].startswith(("http://", "https://", "mailto:")))
         if text:

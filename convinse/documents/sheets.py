@@ -186,7 +186,7 @@ class _WorkbookSheet(SheetReading):
             return ""
         if cell.value is None and self._formulas is not None:
             formula = self._formulas.cell(row, column).value
-            return formula if isinstance(formula, str) and formula.startswith("=") else ""
+            return formula if str(formula).startswith("=") else ""
         return shown(cell.value, cell.number_format)
 
     def notes(self) -> Iterable[TextBlock]:
@@ -194,7 +194,7 @@ class _WorkbookSheet(SheetReading):
         return [
             TextBlock(f"{cell.coordinate}: {' '.join(cell.comment.text.split())}", place[0], kind="note")
             for place, cell in cells
-            if getattr(cell, "comment", None) is not None
+            if cell.comment is not None
         ]
 
 
@@ -203,24 +203,26 @@ class _WorkbookSheet(SheetReading):
 
 def shown(value: Any, form: str) -> str:
     """Return the value of a cell as its number format shows it; dates and times in the form of ISO 8601."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, datetime):
-        text = value.isoformat(" ", "seconds")
-        return (
-            text.removesuffix(" 00:00:00").removesuffix(":00") if value.time() != time() else value.date().isoformat()
-        )
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, time):
-        return value.isoformat("seconds").removesuffix(":00") if value.second == 0 else value.isoformat("seconds")
-    if isinstance(value, timedelta):
-        minutes, seconds = divmod(round(value.total_seconds()), 60)
-        return f"{minutes // 60}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
-    if isinstance(value, int | float):
-        return shown_number(value, form)
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).upper()
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
+        case datetime():
+            return value.isoformat(" ", "seconds").removesuffix(" 00:00:00").removesuffix(":00")
+        case date():
+            return value.isoformat()
+        case time(second=0):
+            return value.isoformat("minutes")
+        case time():
+            return value.isoformat("seconds")
+        case timedelta():
+            minutes, seconds = divmod(round(value.total_seconds()), 60)
+            return f"{minutes // 60}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
+        case int() | float():
+            return shown_number(value, form)
     return " ".join(str(value).split())
 
 

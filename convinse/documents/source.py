@@ -74,12 +74,13 @@ def _in_order(pieces: Iterable[_Piece]) -> ReadDocument:
     level = 0  # of the heading behind; text is below all
     ordered = sorted(pieces, key=lambda piece: piece[:2])
     for *_, block in ordered[::-1]:
-        if not isinstance(block, Heading):
-            level = 9
-        elif block.level < level:
-            level = block.level
-        else:
-            continue
+        match block:
+            case Heading() if block.level >= level:
+                continue
+            case Heading():
+                level = block.level
+            case _:
+                level = 9
         blocks.append(block)
     return ReadDocument("", blocks[::-1])
 
@@ -109,12 +110,16 @@ _Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _definitions(node: ast.AST, level: int) -> Iterator[tuple[_Definition, int]]:
-    is_definition = isinstance(node, _Definition)
-    if isinstance(node, _Definition):
-        yield node, level
+    match node:
+        case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield node, level
+            level += 1
+        case ast.stmt() | ast.ExceptHandler():  # such as `if`, with definitions in it
+            pass
+        case _:
+            return
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt | ast.ExceptHandler):
-            yield from _definitions(child, level + is_definition)
+        yield from _definitions(child, level)
 
 
 def _join(comments: list[_Comment], line: int, end: int, text: str, is_alone: bool) -> None:

@@ -61,7 +61,7 @@ def _words(node: Any) -> str:
 
 def _parts(node: Any) -> list[Any]:
     """Return the elements in an element, none if words are between them."""
-    parts = [child for child in node if isinstance(child.tag, str)]
+    parts = [child for child in node if element_name(child)]
     is_prose = (node.text or "").strip() or any((child.tail or "").strip() for child in node)
     return [] if is_prose else parts
 
