@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ..records.literals import is_date, is_number
 from .text import Words, fold
-from .word_lists import Table, WordSet
+from .word_lists import Table, WordLists, WordSet
 
 _OTHER_PLACE = 0.4  # fit of a place of another class than the expected
 _MISFIT = 0.0  # a literal for an item or the reverse is not an answer
@@ -36,10 +35,10 @@ class AnswerType(NamedTuple):
 _ANY = AnswerType("any")
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerTypes:
+class AnswerTypes(WordLists):
     """The words by which a language asks for types of answers; `answer_types.txt` explains the lists."""
 
+    file = "answer_types.txt"
     words: Words
     existential: WordSet
     opening_words: WordSet
@@ -119,7 +118,8 @@ class AnswerTypes:
                     continue
                 if following[0] in self.existential and not self.amount_verbs.isdisjoint(low[place + 2 :]):
                     return AnswerType("number")  # "what does a wash cost"
-                owned = following[0] == "of" and self.words.common.issuperset(following)  # "which of his films"
+                # "which of his films"
+                owned = following[0] == "of" and self.words.common.issuperset(following)
                 start = place + (3 if owned else 1)
                 named = self._noun_type(low[start:], tokens[start:])
                 if named.kind != "any":

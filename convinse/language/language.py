@@ -7,7 +7,6 @@ same files and, if its grammar differs, a class beside the class with the Englis
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from .step_words import StepWords
 from .talk_words import TalkWords
 from .text import Words
 from .time_words import TimeWords
-from .word_lists import Phrases, Renamed, WordSet, read_lists, read_words
+from .word_lists import Phrases, Renamed, WordLists, WordSet, read_words
 
 _PLAIN = re.compile(r"[A-Za-z]+(?: [A-Za-z]+)*")  # the name of a value that a question can have
 _THING = re.compile(r"[A-Za-z0-9][\w.'’-]*(?: [\w.&'’-]+)*(?<![.])")
@@ -30,10 +29,10 @@ _MOST_WORDS = 3  # of a name that a question asks for: longer ones are phrases o
 _FOLDER = Path(__file__).parent
 
 
-@dataclass(frozen=True, eq=False)
-class NameWords:
+class NameWords(WordLists):
     """Words in names of people; see `names.txt`."""
 
+    file = "names.txt"
     suffixes: WordSet
     particles: WordSet
     joining: WordSet
@@ -56,10 +55,10 @@ class NameWords:
         return re.split(rf" (?:{joined}) ", name)
 
 
-@dataclass(frozen=True, eq=False)
-class FollowUpWords:
+class FollowUpWords(WordLists):
     """Questions for properties; see `follow_ups.txt`."""
 
+    file = "follow_ups.txt"
     words: Words
     questions: Renamed
     definite: WordSet
@@ -106,10 +105,10 @@ class FollowUpWords:
         return f"the {label}" if is_bare and (capitals & self.with_article or label.endswith(" team")) else label
 
 
-@dataclass(frozen=True, eq=False)
-class PageWords:
+class PageWords(WordLists):
     """Words of the Wikipedia in a language; see `pages.txt`."""
 
+    file = "pages.txt"
     closing_sections: Phrases
     works: str
     not_articles: re.Pattern[str]
@@ -117,22 +116,26 @@ class PageWords:
     less_than: str
 
 
-@dataclass(frozen=True, eq=False)
 class Language:
-    """The words of a language, by what they are for."""
+    """The words of a language, by what they are for.
 
-    words: Words
-    answer_types: AnswerTypes
-    properties: PropertyWords
-    literals: LiteralWords
-    operations: OperationWords
-    times: TimeWords
-    names: NameWords
-    pages: PageWords
-    sentences: SentenceTemplates
-    follow_ups: FollowUpWords
-    talk: TalkWords
-    steps: StepWords
+    Raises:
+        DataError: a file of the folder is missing or invalid; the message names it and the list.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        words = self.words = Words(folder)
+        types = self.answer_types = AnswerTypes(folder, words=words)
+        properties = self.properties = PropertyWords(folder, words=words)
+        literals = self.literals = LiteralWords(folder, words=words, properties=properties)
+        operations = self.operations = OperationWords(folder, words=words, properties=properties, literals=literals)
+        times = self.times = TimeWords(folder)
+        self.names = NameWords(folder)
+        self.pages = PageWords(folder)
+        self.sentences = SentenceTemplates(folder)
+        self.follow_ups = FollowUpWords(folder, words=words)
+        self.talk = TalkWords(folder, words=words, types=types)
+        self.steps = StepWords(folder, words=words, types=types, operations=operations, times=times)
 
     @cached_property
     def bm25(self) -> BM25:
@@ -141,31 +144,8 @@ class Language:
 
 
 def load(folder: Path) -> Language:
-    """Read a language's word lists.
-
-    Raises:
-        DataError: a file is missing or invalid; the message names it and the list.
-    """
-    words = read_lists(Words, folder / "words.txt")
-    properties = read_lists(PropertyWords, folder / "properties.txt", words=words)
-    literals = read_lists(LiteralWords, folder / "literals.txt", properties=properties)
-    types = read_lists(AnswerTypes, folder / "answer_types.txt", words=words)
-    operations = read_lists(OperationWords, folder / "operations.txt", literals=literals)
-    times = read_lists(TimeWords, folder / "times.txt")
-    return Language(
-        words,
-        types,
-        properties,
-        literals,
-        operations,
-        times,
-        read_lists(NameWords, folder / "names.txt"),
-        read_lists(PageWords, folder / "pages.txt"),
-        read_lists(SentenceTemplates, folder / "sentences.txt"),
-        read_lists(FollowUpWords, folder / "follow_ups.txt", words=words),
-        read_lists(TalkWords, folder / "talk.txt", types=types),
-        read_lists(StepWords, folder / "steps.txt", types=types, operations=operations, times=times),
-    )
+    """Return the language of a folder of word lists. Raises `DataError` as `Language` does."""
+    return Language(folder)
 
 
 @lru_cache

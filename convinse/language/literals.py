@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 from .property_names import PropertyWords
-from .text import fold
-from .word_lists import Numbers, Ordered, Phrases, Renamed, Table, WordSet
+from .text import Words, fold
+from .word_lists import Numbers, Ordered, Phrases, Renamed, Table, WordLists, WordSet
 
 _TEN, _THOUSAND = 10, 1000
 
 
-@dataclass(frozen=True, eq=False)
-class LiteralWords:
+class LiteralWords(WordLists):
     """Words of numbers, amounts and dates; `literals.txt` explains the lists."""
 
+    file = "literals.txt"
+    words: Words
     properties: PropertyWords
     small_numbers: Ordered
     tens: Ordered
@@ -33,7 +33,7 @@ class LiteralWords:
     @cached_property
     def numbers(self) -> Numbers:
         """The values of number words and of indefinite articles."""
-        words = self.properties.words
+        words = self.words
         numbers = dict.fromkeys(sorted(words.articles - words.definite), 1)
         numbers |= {word: value for value, word in enumerate(self.small_numbers, 1)}
         return MappingProxyType(numbers | {word: _TEN * value for value, word in enumerate(self.tens, 2)})
@@ -52,7 +52,7 @@ class LiteralWords:
         whole = part = 0
         scale = room = math.inf  # the words that may follow are below these
         words = fold(text).split()
-        part_of = [word for word in words if word not in self.properties.words.stop_words]
+        part_of = [word for word in words if word not in self.words.stop_words]
         if len(part_of) == 2 and part_of[0] in self.parts and part_of[1] in self.scales:  # "a quarter of a million"
             return self.scales[part_of[1]] // self.parts[part_of[0]]
         for place, word in enumerate(words):
@@ -65,7 +65,7 @@ class LiteralWords:
                 part, room = part + number, _TEN if number >= 2 * _TEN else 0
             elif word not in self.joining or not {*words[:place][-1:]} & self.scales.keys():
                 return None
-        return whole + part if words and words[-1] not in self.joining | self.properties.words.articles else None
+        return whole + part if words and words[-1] not in self.joining | self.words.articles else None
 
     def names_of(self, head: str) -> WordSet:
         """Return the keyword of a noun or adjective, and the keywords of the measures that it asks for."""

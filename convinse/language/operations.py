@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
 from .literals import LiteralWords
-from .text import fold
-from .word_lists import Ordered, Renamed, Table, WordSet
+from .property_names import PropertyWords
+from .text import Words, fold
+from .word_lists import Ordered, Renamed, Table, WordLists, WordSet
 
 _MOST_WORDS = 3  # behind "first" or "longest" that name the ordered things
 _RELATIVE = " that "
@@ -38,10 +38,12 @@ class AskedOrder(NamedTuple):
     words: frozenset[str]
 
 
-@dataclass(frozen=True, eq=False)
-class OperationWords:
+class OperationWords(WordLists):
     """Words of questions that order; `operations.txt` explains the lists."""
 
+    file = "operations.txt"
+    words: Words
+    properties: PropertyWords
     literals: LiteralWords
     earliest: WordSet
     latest: WordSet
@@ -121,16 +123,16 @@ class OperationWords:
             if (end is None and nth == 1) or self.is_denied(words, place):
                 continue
             by, highest, behind = end or (frozenset(), False, at)
-            noun = tuple(map(self.literals.properties.keyword, self._noun(words[behind:])))
+            noun = tuple(map(self.properties.keyword, self._noun(words[behind:])))
             if not noun and not by:  # "Which bus leaves first?"
-                noun = tuple(map(self.literals.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
+                noun = tuple(map(self.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
             if noun or by:
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 
     def is_denied(self, words: Sequence[str], place: int) -> bool:
         """Return True if a word of a question stands behind "no", perhaps with an article between: "no last watering"."""
-        spoken = self.literals.properties.words
+        spoken = self.words
         before = [word for word in words[max(0, place - 2) : place] if word not in spoken.articles]
         return bool(before) and spoken.denial.fullmatch(before[-1]) is not None
 
@@ -138,7 +140,7 @@ class OperationWords:
         """Return the place that a question names from the second on, its word, and the noun behind: "her third child"; None without one."""
         words = fold(question).split()
         for word, noun in pairwise(words):
-            if word in self.ordinals and noun not in self.literals.properties.words.common:
+            if word in self.ordinals and noun not in self.words.common:
                 return self.ordinals.index(word) + 2, word, noun
         return None
 
@@ -212,7 +214,7 @@ class OperationWords:
 
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """Return True if the keywords of a column name ranks, where the lowest is the best."""
-        return bool(keywords & self.literals.properties.keyword_set(self.ranks))
+        return bool(keywords & self.properties.keyword_set(self.ranks))
 
     def _end(self, words: Sequence[str], place: int) -> tuple[frozenset[str], bool, int] | None:
         """Return the measures and the direction of the superlative at a place, and the place behind it."""
@@ -232,18 +234,18 @@ class OperationWords:
             return degree[0], degree[1] == upward, place + 2
         if " ".join(words[max(0, place - 1) : place + 1]) in self.literals.inclusive:  # "at most"
             return None
-        noun = list(map(self.literals.properties.keyword, self._noun(words[place + 1 :])))
+        noun = list(map(self.properties.keyword, self._noun(words[place + 1 :])))
         measures = frozenset(noun[:1]) or self._measures_before(words, place)
         return (measures, upward, place + 1) if measures else None
 
     def _measures_before(self, words: Sequence[str], place: int) -> frozenset[str]:
         """Return the measures that a verb asks for: "costs the most"."""
-        before = [word for word in words[:place] if word not in self.literals.properties.words.articles][-1:]
-        names = self.literals.names_of(self.literals.properties.keyword(before[0])) if before else frozenset[str]()
+        before = [word for word in words[:place] if word not in self.words.articles][-1:]
+        names = self.literals.names_of(self.properties.keyword(before[0])) if before else frozenset[str]()
         return frozenset(names) if len(names) > 1 else frozenset()
 
     def _noun(self, words: Sequence[str]) -> Iterator[str]:
-        forms = self.literals.properties.words
+        forms = self.words
         if (
             len(words) > 1 and words[0] in self.choosing and words[1] in forms.definite | forms.pointing
         ):  # "the second of these films"
@@ -252,13 +254,13 @@ class OperationWords:
             yield words[0]
             return
         for word in words[:_MOST_WORDS]:
-            if word in self.literals.properties.words.common:
+            if word in self.words.common:
                 return
             yield word
 
     @cached_property
     def _adjectives(self) -> Mapping[str, tuple[frozenset[str], bool]]:
-        keywords = self.literals.properties.keyword_set
+        keywords = self.properties.keyword_set
         tables = ((self.degrees, True), (self.lower_degrees, False))
         return MappingProxyType(
             {adjective: (keywords(names), up) for table, up in tables for adjective, names in table.items()}

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from .text import Words
-from .word_lists import Renamed, Table, WordSet
+from .word_lists import Renamed, Table, WordLists, WordSet
 
 _SHORTEST = 4  # a shorter word is not an agent
 
 
-@dataclass(frozen=True, eq=False)
-class PropertyWords:
+class PropertyWords(WordLists):
     """The forms of words for properties in questions and evidences; see `properties.txt`."""
 
+    file = "properties.txt"
     words: Words
     counting: WordSet
     forms: Renamed

@@ -68,7 +68,7 @@ class ReadEvidence:
 
         With capitals other small words may be a title.
         """
-        words = self._language.properties.words
+        words = self._language.words
         if text.lower() in words.articles and self.text[end : end + 1] == " ":
             return True
         is_sentence = "row" not in self.evidence and "attribute" not in self.evidence

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
-from .word_lists import Phrases, Renamed, WordSet
+from .word_lists import Phrases, Renamed, WordLists, WordSet
 
 _ARROW = " -> "
 
 
-@dataclass(frozen=True, eq=False)
-class SentenceTemplates:
+class SentenceTemplates(WordLists):
     """Forms of questions with their sentences; `sentences.txt` explains the lists."""
 
+    file = "sentences.txt"
     templates: Phrases
     past: WordSet
     be: WordSet

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from .answer_types import AnswerTypes
 from .operations import OperationWords
+from .text import Words
 from .time_words import TimeWords
-from .word_lists import WordSet
+from .word_lists import WordLists, WordSet
 
 _TOKEN = re.compile(r"\w+(?:[-.]\w+)*(?:['’](?!s\b)\w+)*")
 _OWNER = re.compile(r"['’]s?(?= )")
@@ -39,10 +39,11 @@ class _Token(NamedTuple):
     is_name: bool
 
 
-@dataclass(frozen=True, eq=False)
-class StepWords:
+class StepWords(WordLists):
     """Words of descriptions and ages; `steps.txt` explains the lists."""
 
+    file = "steps.txt"
+    words: Words
     types: AnswerTypes
     operations: OperationWords
     times: TimeWords
@@ -149,7 +150,7 @@ class StepWords:
 
     def _in_clauses(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
         """Yield "the woman who sang Hello", "the book written by Bram Stoker", "the actor playing Arya"."""
-        words = self.types.words
+        words = self.words
         for place, token in enumerate(tokens[:-2]):
             first = self._first(tokens, place)
             if token.is_name or self._breaks(token) or tokens[first].form not in words.articles | words.definite:
@@ -181,7 +182,7 @@ class StepWords:
 
     def _is_shortened(self, verb: _Token, behind: _Token) -> bool:
         if verb.form.endswith("ing"):
-            return behind.is_name or behind.form in self.types.words.articles
+            return behind.is_name or behind.form in self.words.articles
         return _PARTICIPLE.match(verb.form) is not None and behind.form in self.behind | self.passive
 
     def _end_of_clause(self, tokens: Sequence[_Token], noun: int) -> int | None:
@@ -200,7 +201,7 @@ class StepWords:
 
     def _numbered(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
         """Yield "the third film", "the last one"."""
-        words = self.types.words
+        words = self.words
         for place in range(1, len(tokens) - 1):
             noun = tokens[place + 1]
             is_thing = noun.form in words.ones or (self._is_noun(noun) and noun.form not in self.types.person_nouns)
@@ -226,7 +227,7 @@ class StepWords:
     def _first(self, tokens: Sequence[_Token], noun: int) -> int:
         """Return the place of the first word of a description with a noun: that of its article, its adjectives or the noun."""
         for place in range(noun - 1, max(-1, noun - 2 - _MODIFIERS), -1):
-            if tokens[place].form in self.types.words.articles | self.types.words.definite:
+            if tokens[place].form in self.words.articles | self.words.definite:
                 return place
             if self._breaks(tokens[place]):
                 return place + 1
@@ -234,10 +235,10 @@ class StepWords:
 
     def _introduces(self, token: _Token) -> bool:
         """Return True for a word before a name: "the film" of "the film Titanic"."""
-        return token.form in self.types.words.articles or self.types.names_class(token.form)
+        return token.form in self.words.articles or self.types.names_class(token.form)
 
     def _breaks(self, token: _Token) -> bool:
-        return token.is_name or token.form in self.types.words.common | self.types.opening_words
+        return token.is_name or token.form in self.words.common | self.types.opening_words
 
     def _before_verb(self, tokens: Sequence[_Token], place: int) -> int | None:
         """Return the end of the words from a place on that stand before the last verb of a question; None without that."""
@@ -245,7 +246,7 @@ class StepWords:
         return tokens[-2].end if is_behind else None
 
     def _description(self, text: str, start: int, end: int, noun: str) -> Description:
-        is_person = noun in (self.types.person_nouns | self.general) - self.types.words.ones
+        is_person = noun in (self.types.person_nouns | self.general) - self.words.ones
         return Description(start, end, f"{'Who' if is_person else 'What'} is {text[start:end]}?")
 
     def _asks_more(self, text: str, tokens: Sequence[_Token], part: Description) -> bool:
@@ -269,7 +270,7 @@ class StepWords:
     def _without_times(self, text: str, tokens: Sequence[_Token]) -> list[_Token]:
         """Return tokens without the times that they name and the words that lead to these: "starting in 1990"."""
         rest: list[_Token] = []
-        leading = self.times.leading | self.types.date_nouns | self.types.words.stop_words
+        leading = self.times.leading | self.types.date_nouns | self.words.stop_words
         times = self.times.places(text)
         for token in tokens:
             if any(start <= token.start < end for start, end in times):
@@ -284,6 +285,6 @@ class StepWords:
 
     def _says(self, token: _Token) -> bool:
         """Return True for a word that says what is asked: neither a name or a number, nor a word that opens a question."""
-        words = self.types.words
+        words = self.words
         said = words.stop_words | words.telling | self.light | words.fillers | self.types.date_nouns
         return not token.is_name and token.form not in said and not token.form.isdigit()

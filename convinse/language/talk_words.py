@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 from .answer_types import AnswerTypes
-from .text import fold
-from .word_lists import Numbers, WordSet
+from .text import Words, fold
+from .word_lists import Numbers, WordLists, WordSet
 
 _LONGEST_TOPIC = 9  # words
 _AFTER_TOPIC = re.compile(r"(?i)(?:\s+(?:now|next|then|again))?\s*(?:[,.:;]+|\s-)\s+|\s+now\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)\w+)*")
 
 
-@dataclass(frozen=True, eq=False)
-class TalkWords:
+class TalkWords(WordLists):
     """Words of corrections, choices and questions of several parts; `talk.txt` explains the lists."""
 
+    file = "talk.txt"
+    words: Words
     types: AnswerTypes
     asides: re.Pattern[str]
     contracted: re.Pattern[str]
@@ -66,17 +66,15 @@ class TalkWords:
                 break
         else:
             return None
-        is_named = fold(topic).split()[0] not in self.types.words.articles | self.types.words.definite
+        is_named = fold(topic).split()[0] not in self.words.articles | self.words.definite
         if is_named and topic.islower():
-            topic = " ".join(
-                word if word in self.types.words.stop_words else word.capitalize() for word in topic.split()
-            )
+            topic = " ".join(word if word in self.words.stop_words else word.capitalize() for word in topic.split())
         pronoun = self._pronoun(rest)
         if pronoun is None:
             return f"{rest.rstrip(' ?.!')} ({topic})?", is_named
         behind = rest[pronoun.end() :].split()
-        owns = self.types.words.owns(pronoun[0].casefold(), fold(behind[0]) if behind else "")
-        words = self.types.words.owner(topic) if owns else topic
+        owns = self.words.owns(pronoun[0].casefold(), fold(behind[0]) if behind else "")
+        words = self.words.owner(topic) if owns else topic
         return f"{rest[: pronoun.start()]}{words}{rest[pronoun.end() :]}", is_named
 
     def _is_topic(self, topic: str) -> bool:
@@ -87,13 +85,13 @@ class TalkWords:
             and words[0] not in self.not_topics
             and not types.existential.union(types.opening_words).intersection(words)
             and not any(self._stands_alone(*pair) for pair in zip(words, [*words[1:], ""], strict=True))
-            and not types.words.stop_words.issuperset(words)
+            and not self.words.stop_words.issuperset(words)
             and not self.taking_back.match(topic)
         )
 
     def _stands_alone(self, word: str, following: str) -> bool:
         """Return True for a pronoun that owns nothing: "she went missing for days, where did they find her" has no topic."""
-        return word in self.types.words.personal and not self.types.words.owns(word, following)
+        return word in self.words.personal and not self.words.owns(word, following)
 
     def _pronoun(self, question: str) -> re.Match[str] | None:
         """Return the first pronoun that may mean the topic before a question: "it", "that band"."""
@@ -101,13 +99,13 @@ class TalkWords:
         found = [
             match for match in found if self.types.names_class(match[1]) and not match[1].endswith("ed")
         ]  # "publisher"
-        places = self.types.words.pronouns["place"]
+        places = self.words.pronouns["place"]
         found += [
             match
             for match in _WORD.finditer(question)
-            if match[0].casefold() in self.types.words.personal and match[0].casefold() not in places
+            if match[0].casefold() in self.words.personal and match[0].casefold() not in places
         ]
-        found += self.types.words.pointing_phrase.finditer(question)
+        found += self.words.pointing_phrase.finditer(question)
         found += self._that_alone.finditer(question)
         return min(found, key=lambda match: match.start(), default=None)
 
@@ -119,4 +117,4 @@ class TalkWords:
 
     @cached_property
     def _that_thing(self) -> re.Pattern[str]:
-        return re.compile(rf"(?i)\b(?:{'|'.join(sorted(self.types.words.pointing))}) (\w+)\b")
+        return re.compile(rf"(?i)\b(?:{'|'.join(sorted(self.words.pointing))}) (\w+)\b")

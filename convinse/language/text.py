@@ -6,10 +6,9 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from .word_lists import Table, WordSet
+from .word_lists import Table, WordLists, WordSet
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*", re.UNICODE)
 _INITIALS = re.compile(r" [^\W\d](?: +[^\W\d](?= ))+")  # in words with blanks around
@@ -81,10 +80,10 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-@dataclass(frozen=True, eq=False)
-class Words:
+class Words(WordLists):
     """The common words of a language, and the stems of all others; `words.txt` explains the lists."""
 
+    file = "words.txt"
     code: str
     stemmer: str
     stop_words: WordSet

@@ -5,7 +5,6 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from ..records.literals import MONTHS, is_calendar_day, is_date
 from ..records.periods import ALL_TIME, AskedTime, Boundary, Period, day_number
 from ..records.written_values import ORDINAL, find_literals
 from .text import fold
-from .word_lists import WordSet
+from .word_lists import WordLists, WordSet
 
 # 2014-1-1, 06/30/1993
 _DATE = re.compile(r"\b(?P<a>[0-9]{1,4})\s?[-/]\s?(?P<b>[0-9]{1,2})\s?[-/]\s?(?P<c>[0-9]{1,4})\b")
@@ -67,10 +66,10 @@ class PartOfTime(NamedTuple):
     is_bound: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class TimeWords:
+class TimeWords(WordLists):
     """Words about times in questions; `times.txt` explains the lists."""
 
+    file = "times.txt"
     during: WordSet
     before: WordSet
     after: WordSet

@@ -6,13 +6,12 @@ phrase a line, or `keys: words` on a line, where all keys of the line get its wo
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 from ..support.errors import DataError
 
@@ -22,38 +21,38 @@ Ordered = Sequence[str]
 Table = Mapping[str, frozenset[str]]
 Numbers = Mapping[str, int]
 Renamed = Mapping[str, str]
-Lists = TypeVar("Lists")
 
 
-def read_lists(kind: type[Lists], path: Path, **parts: object) -> Lists:
-    """Fill a dataclass with the lists of a file: a list for each field that is not in `parts`.
+class WordLists:
+    """The lists of one file of a language, and the grammar that needs them.
 
-    Args:
-        kind: a dataclass whose fields are `str`, a regular expression, or of the types above.
-        path: the file.
-        parts: the other fields.
+    A subclass names its `file` and declares a field for each list of it: a `str`, a regular expression, or one of the types above.
+    Its other fields are the `parts` of the language that its grammar needs.
 
     Raises:
         DataError: the file cannot be read, a list is missing, unknown or of another form.
     """
-    lines = _read(path)
-    hints = get_type_hints(kind)
-    fields = [field.name for field in dataclasses.fields(kind) if field.name not in parts]  # type: ignore[arg-type]
-    if differing := sorted(set(fields) ^ lines.keys()):
-        lacking = [name for name in differing if name in fields]
-        fault = f"no list [{lacking[0]}]" if lacking else f"unknown list [{differing[0]}]"
-        raise DataError(f"{path}: {fault}; the lists are {', '.join(fields)}")
-    values: dict[str, object] = {}
-    for name in fields:
-        try:
-            values[name] = _FORMS[hints[name]](lines[name])
-        except (ValueError, re.error) as error:
-            raise DataError(f"{path}: [{name}]: {error}") from None
-    return kind(**parts, **values)
+
+    file: ClassVar[str]
+
+    def __init__(self, folder: Path, **parts: object) -> None:
+        vars(self).update(parts)
+        path = folder / self.file
+        lines = _read(path)
+        forms = {name: _FORMS[hint] for name, hint in get_type_hints(type(self)).items() if hint in _FORMS}
+        if differing := sorted(forms.keys() ^ lines.keys()):
+            lacking = [name for name in differing if name in forms]
+            fault = f"no list [{lacking[0]}]" if lacking else f"unknown list [{differing[0]}]"
+            raise DataError(f"{path}: {fault}; the lists are {', '.join(forms)}")
+        for name, form in forms.items():
+            try:
+                setattr(self, name, form(lines[name]))
+            except (ValueError, re.error) as error:
+                raise DataError(f"{path}: [{name}]: {error}") from None
 
 
 def read_words(path: Path) -> WordSet:
-    """Return the words of all lists of a file. Raises `DataError` as `read_lists` does."""
+    """Return the words of all lists of a file. Raises `DataError` if it cannot be read."""
     return frozenset(" ".join(chain.from_iterable(_read(path).values())).split())
 
 
