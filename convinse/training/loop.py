@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +32,6 @@ _NO_DECAY = ("bias", "LayerNorm.weight", "layer_norm.weight")
 CHECKPOINT_SECONDS = 600.0  # a kill loses ten minutes; a checkpoint of 45 million weights takes one to two seconds
 
 Weights = dict[str, torch.Tensor]
-
-
-@dataclass
-class _Run:
-    """How far a training is."""
-
-    result: FitResult
-    weights: Weights  # of the best epoch
-    step: int = 0  # steps of the epoch under way that are done
-    seconds: float = 0.0  # of all steps
 
 
 class Signals:
@@ -109,66 +98,105 @@ def fit(
         ModelError: the loss is not a number, or the checkpoint is damaged or of another training.
     """
     model.to(place := find_device(device))
-    optimizer = _optimizer(model, settings)
-    run = _load_state(state, identity, model, optimizer)
-    if run is None:
-        first = FitResult([objective.validate(model.eval())])
-        run = _Run(first, copied(model) if keep_untrained else {})
-        LOGGER.info("%s: before training: %s", title, shown(first.history[0]))
+    training = _Training(model, objective, settings, place, seed, title)
+    if _load_state(state, identity, training):
+        LOGGER.info("%s: goes on after epoch %d and %d steps", title, len(training.result.history) - 1, training.step)
     else:
-        LOGGER.info("%s: goes on after epoch %d and %d steps", title, len(run.result.history) - 1, run.step)
-    result = run.result
-    budget = math.inf if settings.minutes is None else 60 * settings.minutes
-    number_of_steps = len(objective.steps(1))
-    loss = math.nan
+        training.begin(keep_untrained)
 
     def write_state() -> None:
         try:
-            save_state(state, identity, model, optimizer, run)
+            save_state(state, identity, training)
         except OutputError as error:
             LOGGER.warning("%s: %s; training goes on, the last checkpoint stays", title, error)
 
-    def note() -> str:
-        measure = result.history[-1].get(objective.headline, objective.criterion(result.history[-1]))
-        return f"loss {loss:.4f}, held-out {objective.headline or 'criterion'} {measure:.4f}"
-
+    result = training.result
     for epoch in range(len(result.history), settings.epochs + 1):
-        if epoch - result.best > settings.patience or (run.seconds >= budget and not run.step):
+        if epoch - result.best > settings.patience or (training.is_over and not training.step):
             break
         steps = objective.steps(epoch)
         model.train()
-        shown_progress = progress(f"{title}, epoch {epoch}", len(steps), "steps", quiet, run.step, note)
+        shown_progress = progress(f"{title}, epoch {epoch}", len(steps), "steps", quiet, training.step, training.note)
         with shown_progress as advance, Signals() as signals:
             written = time.monotonic()
-            for step in objective.made(epoch, steps[run.step :]):
-                begun = time.monotonic()
-                if run.seconds >= budget:
-                    LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, run.step)
+            for step in objective.made(epoch, steps[training.step :]):
+                if training.is_over:
+                    LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, training.step)
                     break
-                torch.manual_seed((seed * 1000 + epoch) * 1_000_000 + run.step)
-                total = max(1, settings.epochs * number_of_steps)
-                # if the minutes end before the steps, the rate falls to 0 with them
-                done = max((epoch - 1) * number_of_steps + run.step, math.floor(total * run.seconds / budget))
-                rate = _learning_rate(settings, total, done)
-                loss = _train_step(model, optimizer, objective.loss, step, rate, place)
-                run.step += 1
-                run.seconds += time.monotonic() - begun
+                training.learn(epoch, step)
                 advance()
                 if signals.arrived or time.monotonic() - written > CHECKPOINT_SECONDS:
                     write_state()
                     signals.obey(title)
                     written = time.monotonic()
-        result.history.append(objective.validate(model.eval()))
-        LOGGER.info("%s: epoch %d: %s", title, epoch, shown(result.history[-1]))
-        best_so_far = objective.criterion(result.history[result.best]) if run.weights else -math.inf
-        if objective.criterion(result.history[-1]) > best_so_far:
-            result.best, run.weights = epoch, copied(model)
-        run.step = 0
+        training.end(epoch)
         write_state()
-    if run.weights:
-        model.load_state_dict(run.weights)
+    if training.weights:
+        model.load_state_dict(training.weights)
     model.to("cpu").eval()
     return result
+
+
+class _Training:
+    """A training under way, and how far it is."""
+
+    def __init__(
+        self, model: Any, objective: Objective[Any], settings: FitSettings, device: torch.device, seed: int, title: str
+    ) -> None:
+        self.model, self.optimizer = model, _optimizer(model, settings)
+        self._objective, self._settings, self._device, self._seed, self._title = (
+            objective,
+            settings,
+            device,
+            seed,
+            title,
+        )
+        self._budget = math.inf if settings.minutes is None else 60 * settings.minutes
+        self._steps = len(objective.steps(1))
+        self._loss = math.nan
+        self.result = FitResult()
+        self.weights: Weights = {}  # of the best epoch
+        self.step = 0  # steps of the epoch under way that are done
+        self.seconds = 0.0  # of all steps
+
+    @property
+    def is_over(self) -> bool:
+        """True if the minutes of the settings have passed."""
+        return self.seconds >= self._budget
+
+    def begin(self, keep_untrained: bool) -> None:
+        """Validate the untrained model."""
+        self.result.history.append(self._objective.validate(self.model.eval()))
+        self.weights = copied(self.model) if keep_untrained else {}
+        LOGGER.info("%s: before training: %s", self._title, shown(self.result.history[0]))
+
+    def learn(self, epoch: int, step: Any) -> None:
+        """Learn from a step of an epoch."""
+        begun = time.monotonic()
+        torch.manual_seed((self._seed * 1000 + epoch) * 1_000_000 + self.step)
+        total = max(1, self._settings.epochs * self._steps)
+        # if the minutes end before the steps, the rate falls to 0 with them
+        done = max((epoch - 1) * self._steps + self.step, math.floor(total * self.seconds / self._budget))
+        rate = _learning_rate(self._settings, total, done)
+        self._loss = _train_step(self.model, self.optimizer, self._objective.loss, step, rate, self._device)
+        self.step += 1
+        self.seconds += time.monotonic() - begun
+
+    def end(self, epoch: int) -> None:
+        """Validate the model after an epoch, and keep its weights if it is the best so far."""
+        history, criterion = self.result.history, self._objective.criterion
+        history.append(self._objective.validate(self.model.eval()))
+        LOGGER.info("%s: epoch %d: %s", self._title, epoch, shown(history[-1]))
+        best_so_far = criterion(history[self.result.best]) if self.weights else -math.inf
+        if criterion(history[-1]) > best_so_far:
+            self.result.best, self.weights = epoch, copied(self.model)
+        self.step = 0
+
+    def note(self) -> str:
+        """Return the loss and the last validation, for the line of progress."""
+        headline, last = self._objective.headline, self.result.history[-1]
+        measure = last.get(headline, self._objective.criterion(last))
+        return f"loss {self._loss:.4f}, held-out {headline or 'criterion'} {measure:.4f}"
 
 
 def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:
@@ -216,27 +244,29 @@ def copied(model: Any) -> Weights:
     return {name: tensor.detach().cpu().clone() for name, tensor in model.state_dict().items()}
 
 
-def save_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer: Any, run: _Run) -> None:
+def save_state(folder: Path, identity: Mapping[str, str], training: _Training) -> None:
     """Write the checkpoint from which a later process goes on: a folder that appears whole or not at all."""
     moments = {
         f"{name}.{number}": tensor.detach().cpu().contiguous()
-        for number, state in optimizer.state_dict()["state"].items()
+        for number, state in training.optimizer.state_dict()["state"].items()
         for name, tensor in state.items()
     }
-    progress_made = {"identity": identity, "fitted": run.result, "step": run.step, "seconds": run.seconds}
+    done = {"fitted": training.result, "step": training.step, "seconds": training.seconds}
+    weights = {"last": copied(training.model), "best": training.weights, "optimizer": moments}
     with replacing(folder) as temporary:
         temporary.mkdir()
-        save_file({name: tensor.contiguous() for name, tensor in copied(model).items()}, temporary / "last.safetensors")
-        save_file({name: tensor.contiguous() for name, tensor in run.weights.items()}, temporary / "best.safetensors")
-        save_file(moments, temporary / "optimizer.safetensors")
-        (temporary / "state.json").write_bytes(msgspec.json.encode(progress_made))
+        for name, tensors in weights.items():
+            contiguous = {key: tensor.contiguous() for key, tensor in tensors.items()}
+            save_file(contiguous, temporary / f"{name}.safetensors")
+        (temporary / "state.json").write_bytes(msgspec.json.encode({"identity": identity, **done}))
 
 
-def _load_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer: Any) -> _Run | None:
+def _load_state(folder: Path, identity: Mapping[str, str], training: _Training) -> bool:
+    """Go on from a checkpoint; return False if there is none."""
     path = folder / "state.json"
     recover(folder)
     if not path.is_file():
-        return None
+        return False
     try:
         saved = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
         if others := [name for name, value in identity.items() if saved["identity"].get(name) != value]:
@@ -244,15 +274,17 @@ def _load_state(folder: Path, identity: Mapping[str, str], model: Any, optimizer
                 f"{folder}: this training was stopped with other {' and '.join(others)}; "
                 "go on with the same, or delete it to begin anew"
             )
-        fitted = msgspec.convert(saved["fitted"], FitResult)
-        model.load_state_dict(load_file(folder / "last.safetensors"))
-        best = load_file(folder / "best.safetensors")
+        training.result = msgspec.convert(saved["fitted"], FitResult)
+        training.step, training.seconds = saved["step"], saved["seconds"]
+        training.model.load_state_dict(load_file(folder / "last.safetensors"))
+        training.weights = load_file(folder / "best.safetensors")
         moments = load_file(folder / "optimizer.safetensors")
+        optimizer = training.optimizer
         for number, parameter in enumerate(p for group in optimizer.param_groups for p in group["params"]):
             if f"step.{number}" in moments:
                 moved = {name: moments[f"{name}.{number}"].to(parameter.device) for name in ("exp_avg", "exp_avg_sq")}
                 optimizer.state[parameter] = {"step": moments[f"step.{number}"], **moved}
-        return _Run(fitted, best, saved["step"], saved["seconds"])
+        return True
     except (OSError, msgspec.MsgspecError, SafetensorError, RuntimeError, KeyError, AttributeError) as error:
         raise ModelError(
             f"{folder}: the checkpoint of a stopped training is damaged ({one_line(error)}); delete it"
