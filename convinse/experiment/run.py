@@ -150,9 +150,8 @@ def run_experiment(
         name, path, subset = str(stage_file), stage_file, None
         done_by, conversations = _of_stages(stage_file, config, sources, until)
     else:
-        path, subset = _file_of(config, part)
+        path, subset, conversations = _of_part(config, part)
         name = f"the embedded {part} part" if path.is_relative_to(resolve(SNAPSHOT)) else f"{path} ({part} part)"
-        conversations = read_part(config, part)
     conversations = conversations[:limit]
     stages = [] if until == "ha" and done_by is None else [done_by, until]
     part_id = fingerprint(subset, list(sources), use_gold_answers, *stages)
@@ -187,15 +186,19 @@ def run_experiment(
                 seconds[stage] += spent
         seconds["total"] += time.perf_counter() - start
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
-        metrics = evaluate(finished)
-        details = {name: metrics.pop(name) for name in _GROUPS}
-        metrics["seconds"] = {stage: round(value, 3) for stage, value in seconds.items()}
-        metrics |= details
-        metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
+        metrics = _metrics(finished, seconds, until)
         output.write_metrics(metrics)
     answers = "gold" if use_gold_answers else "predicted"
     measured = f"{metrics['num_questions']} questions of {name}, with {answers} answers of earlier turns"
     return Outcome(tuple(sources), folder, metrics, measured)
+
+
+def _metrics(finished: Sequence[Conversation], seconds: Mapping[str, float], until: StageName) -> dict[str, Any]:
+    metrics = evaluate(finished)
+    details = {name: metrics.pop(name) for name in _GROUPS}
+    metrics["seconds"] = {stage: round(value, 3) for stage, value in seconds.items()}
+    metrics |= details
+    return {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
 
 
 def _of_stages(
@@ -207,20 +210,20 @@ def _of_stages(
     return done_by, conversations
 
 
-def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
-    # the file of a part, and the value of `part` in its conversations if the file has several parts
-    data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
-    return config.input_path(data), subset
-
-
 def read_part(config: Config, part: str) -> list[Conversation]:
     """Return the conversations of a part; see `run_experiment`. Raises `DataError` if its file is missing or damaged."""
+    return _of_part(config, part)[-1]
+
+
+def _of_part(config: Config, part: str) -> tuple[Path, str | None, list[Conversation]]:
+    """Return the file of a part, the value of `part` in its conversations if the file has several, and these conversations."""
     data, subset = _SUBSETS.get(part, (part.replace("-", "_"), None))
     path = config.existing_input_path(data)
     conversations = read_benchmark(path, config.benchmark, data)
-    if not subset:
-        return conversations
-    chosen = [conversation for conversation in conversations if conversation.get("part") == subset]
-    if not chosen:
-        raise DataError(f'{path}: no conversation has "part": "{subset}"; give each the key, dev, measured or fresh')
-    return chosen
+    if subset:
+        conversations = [conversation for conversation in conversations if conversation.get("part") == subset]
+        if not conversations:
+            raise DataError(
+                f'{path}: no conversation has "part": "{subset}"; give each the key, dev, measured or fresh'
+            )
+    return path, subset, conversations

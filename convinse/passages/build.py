@@ -79,19 +79,7 @@ def build_index(
         OutputError: `output` exists (without `force`), is not an index, or cannot be written.
     """
     parameters = msgspec.structs.replace(parameters or Parameters(), analysis=analysis.VERSION)
-    analysis.Analyzer(parameters.language)  # raises for an unknown language
-    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
-        raise DataError(
-            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
-            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
-        )
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        if not is_index(output):
-            raise OutputError(f"{output}: exists and is not a passage index; give another --output")
-        if not force:
-            raise OutputError(f"{output}: holds an index already; --force replaces it")
-    if memory < _LEAST_MEMORY:
-        raise DataError(f"memory: {memory} bytes are too few; give {_LEAST_MEMORY // 10**6}MB or more")
+    _check(parameters, output, memory, force)
     workers = processes or cores()
     # three blocks for each process: the block it reads, a block on its way to it, and a result
     block_bytes = min(BLOCK_BYTES, max(_LEAST_BLOCK, memory // (2 * _BLOCK_FACTOR * (workers + 1))))
@@ -122,6 +110,22 @@ def build_index(
                 raise DataError(f"{passages}: no passages; each line must be an object with 'id' and 'text'")
             _check_unique(passages, writer.column("id_hashes"))
         return writer.finish(parameters, digest.digest())
+
+
+def _check(parameters: Parameters, output: Path, memory: int, force: bool) -> None:
+    analysis.Analyzer(parameters.language)  # raises for an unknown language
+    if not (parameters.title_weight >= 0 and parameters.k1 > 0 and 0 <= parameters.b <= 1):
+        raise DataError(
+            f"title weight {parameters.title_weight}, k1 {parameters.k1}, b {parameters.b}: "
+            "the weight must be 0 or more, k1 above 0, b from 0 to 1"
+        )
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        if not is_index(output):
+            raise OutputError(f"{output}: exists and is not a passage index; give another --output")
+        if not force:
+            raise OutputError(f"{output}: holds an index already; --force replaces it")
+    if memory < _LEAST_MEMORY:
+        raise DataError(f"memory: {memory} bytes are too few; give {_LEAST_MEMORY // 10**6}MB or more")
 
 
 def _check_unique(path: Path, hashes: npt.NDArray[np.uint64]) -> None:
