@@ -262,7 +262,7 @@ def save_state(folder: Path, identity: Mapping[str, str], training: _Training) -
 
 
 def _load_state(folder: Path, identity: Mapping[str, str], training: _Training) -> bool:
-    """Go on from a checkpoint; return False if there is none."""
+    """Go on from a checkpoint; return False without one."""
     path = folder / "state.json"
     recover(folder)
     if not path.is_file():
