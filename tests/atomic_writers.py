@@ -16,7 +16,8 @@ from contextlib import closing
 from pathlib import Path
 
 from convinse.cli import main
-from convinse.documents.index import DocumentIndex, update
+from convinse.documents.index import DocumentIndex
+from convinse.documents.update import update
 from convinse.formats.run_folder import RunFolder, with_line
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.passages.index import PassageIndex

@@ -17,8 +17,9 @@ from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
     from ..config import Config
-    from ..documents.index import ListedFile, Updated
+    from ..documents.index import ListedFile
     from ..documents.over import Indexed
+    from ..documents.update import Updated
 
 LOGGER = logging.getLogger(__name__)
 _LIVE = "live.yml"
@@ -151,7 +152,7 @@ def _files(options: argparse.Namespace) -> int:
 
 def update_index(folder: Path, paths: list[Path], model: str, quiet: bool) -> Updated:
     """Make an index, or bring it up to date: the words, then the vectors in parts."""
-    from ..documents.index import update
+    from ..documents.update import update
     from ..documents.vectors import add_vectors, embedding_of
 
     embedding = embedding_of(model)

@@ -16,7 +16,8 @@ from ..config import Config
 from ..support.checksums import users_cache
 from ..support.errors import ConfigError
 from ..wikipedia.stored_pages import Embedding
-from .index import FILE, Updated, settings_over, update
+from .index import FILE, settings_over
+from .update import Updated, update
 from .vectors import add_vectors, embedding_of
 
 LOGGER = logging.getLogger(__name__)

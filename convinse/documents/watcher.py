@@ -13,7 +13,8 @@ from pathlib import Path
 from ..support.errors import one_line
 from ..wikipedia.stored_pages import Embedding
 from .files import FoundFile, find_files
-from .index import DocumentIndex, update_to
+from .index import DocumentIndex
+from .update import update_to
 from .vectors import add_vectors
 
 LOGGER = logging.getLogger(__name__)

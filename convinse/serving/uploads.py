@@ -21,9 +21,10 @@ from starlette.exceptions import HTTPException
 
 from ..dialogue.examples import MOST_EXAMPLES
 from ..documents.files import path_of
-from ..documents.index import DocumentIndex, settings_over, update
+from ..documents.index import DocumentIndex, settings_over
 from ..documents.readers import READERS, reader_of
 from ..documents.suggestions import suggested
+from ..documents.update import update
 from ..encoder.bi_encoder import BiEncoder
 from ..pipeline import Pipeline
 from ..resources import Resources

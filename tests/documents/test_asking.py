@@ -17,9 +17,10 @@ from convinse.cli.output import program
 from convinse.dialogue.answered_turns import not_in_files
 from convinse.dialogue.examples import examples_of
 from convinse.documents.files import find_files
-from convinse.documents.index import DocumentIndex, update
+from convinse.documents.index import DocumentIndex
 from convinse.documents.pdf_pages import find_on_page
 from convinse.documents.suggestions import suggested
+from convinse.documents.update import update
 from convinse.records.literals import is_document_item
 from convinse.support.errors import ConfigError, DataError
 from drawn_pdf import locked_pdf, pdf_of

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convinse.documents.index import FILE, DocumentIndex, update
+from convinse.documents.index import FILE, DocumentIndex
+from convinse.documents.update import update
 from convinse.support.errors import DataError, IndexFileError, OutputError
 from convinse.wikipedia.stored_pages import search_words
 from evidences import LETTERS

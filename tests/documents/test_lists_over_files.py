@@ -4,7 +4,8 @@ import pytest
 
 from case_tables import cases
 from convinse import Pipeline, load_config
-from convinse.documents.index import settings_over, update
+from convinse.documents.index import settings_over
+from convinse.documents.update import update
 from convinse.heterogeneous_answering.document_tables import document_tables
 from convinse.heterogeneous_answering.question import questions_of
 from convinse.heterogeneous_answering.table_questions import computed_answers

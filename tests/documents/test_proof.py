@@ -12,9 +12,10 @@ from docx import Document
 from openpyxl import Workbook
 
 from convinse.cli import main
-from convinse.documents.index import DocumentIndex, update
+from convinse.documents.index import DocumentIndex
 from convinse.documents.proof import Verifier, proof_of, read_proof, write_proof
 from convinse.documents.quotes import add_quotes
+from convinse.documents.update import update
 from convinse.records.answer_spans import answer_spans
 from convinse.support.errors import DataError, OutputError
 from drawn_pdf import pdf_of

@@ -13,7 +13,8 @@ import pytest
 
 from convinse import Pipeline, load_config
 from convinse.cli import main
-from convinse.documents.index import FILE, DocumentIndex, update
+from convinse.documents.index import FILE, DocumentIndex
+from convinse.documents.update import update
 from convinse.documents.vectors import add_vectors
 from convinse.documents.watcher import Watcher
 from convinse.serving.api import create_app

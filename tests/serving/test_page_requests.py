@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from convinse import Pipeline, load_config
-from convinse.documents.index import settings_over, update
+from convinse.documents.index import settings_over
+from convinse.documents.update import update
 from convinse.serving.api import ServiceOptions, create_app
 from loopback import served
 from places import ROOT

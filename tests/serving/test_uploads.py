@@ -10,9 +10,9 @@ import pytest
 
 from case_tables import each_case
 from convinse import Pipeline, load_config
-from convinse.documents.index import update
 from convinse.documents.over import config_over
 from convinse.documents.pdf_pages import draw_page, find_on_page
+from convinse.documents.update import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app
 from drawn_pdf import pdf_of
