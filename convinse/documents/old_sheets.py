@@ -12,8 +12,8 @@ from ..support.errors import DataError, one_line
 from .html import read_html
 from .model import LOCKED, ReadDocument
 from .office import OLE
+from .separated import read_separated
 from .sheets import SheetReading, document_of_sheets, read_sheets, shown
-from .texts import read_separated
 
 _RECORD = b"\x09"  # at the beginning of a workbook of Excel 2 to 4, which is not packed
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..support.errors import DataError
 from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
-from .office import HEADING_STYLE
-from .texts import MOST_CELLS
+from .separated import MOST_CELLS
+from .word import HEADING_STYLE
 
 _DEEPEST_GROUP = 1000  # groups within groups; a file with more is damaged or hostile
 _TOKEN = re.compile(r"\\([a-zA-Z]+)(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|([^\\{}\r\n]+)|[\\\r\n]", re.DOTALL)

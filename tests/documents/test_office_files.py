@@ -15,8 +15,9 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from convinse.documents.model import Heading, TableBlock, TextBlock
-from convinse.documents.office import read_slides, read_word
 from convinse.documents.sheets import read_sheets, shown
+from convinse.documents.slides import read_slides
+from convinse.documents.word import read_word
 from convinse.support.errors import DataError
 from written import saved
 

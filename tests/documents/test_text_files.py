@@ -6,11 +6,13 @@ import time
 
 import pytest
 
-from convinse.documents import texts
+from convinse.documents import separated
+from convinse.documents.code_pages import decoded
 from convinse.documents.evidences import title_of
 from convinse.documents.model import Heading, PairsBlock, TableBlock, TextBlock
 from convinse.documents.records import read_json, read_json_lines, words_of_name
-from convinse.documents.texts import decoded, read_separated, read_text
+from convinse.documents.separated import read_separated
+from convinse.documents.texts import read_text
 from convinse.support.errors import DataError
 
 
@@ -132,7 +134,7 @@ def test_the_delimiter_is_found_more_often_than_by_the_standard_library():
 
 
 def test_limits_of_separated_values(monkeypatch):
-    monkeypatch.setattr(texts, "MOST_CELLS", 6)
+    monkeypatch.setattr(separated, "MOST_CELLS", 6)
     document = read_separated(b"a,b\n1,2\n3,4\n5,6\n7,8\n")
     assert (len(document.blocks[0].rows), document.left_out) == (3, ["2 of 5 rows"])
     document = read_separated(b"1,2,3,4,5,6,7,8")

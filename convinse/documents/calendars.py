@@ -1,0 +1,44 @@
+"""Reads calendars into blocks."""
+
+from __future__ import annotations
+
+import re
+
+from .code_pages import decoded
+from .model import Block, Heading, PairsBlock, ReadDocument, TextBlock
+
+_STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?")
+_EVENT = {
+    "SUMMARY": "event",
+    "DTSTART": "start",
+    "DTEND": "end",
+    "DUE": "due",
+    "LOCATION": "location",
+    "ORGANIZER": "organizer",
+}
+
+
+def read_calendar(data: bytes) -> ReadDocument:
+    """Return the events of a calendar, each below its name."""
+    lines = re.sub(r"\r?\n[ \t]", "", decoded(data)).splitlines()  # long lines go on behind a blank
+    blocks: list[Block] = []
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        name = name.partition(";")[0].upper()
+        if name == "BEGIN":
+            fields = {}
+        elif name == "END" and value.strip().upper() in ("VEVENT", "VTODO", "VJOURNAL"):
+            blocks.append(Heading(fields.pop("event", "event"), 2))
+            text = fields.pop("", "")
+            blocks.append(PairsBlock(list(fields.items())))
+            blocks += [TextBlock(text)] if text else []
+        elif name in _EVENT or name == "DESCRIPTION":
+            words = value.replace("\\n", " ").replace("\\,", ",").replace("\\;", ";").removeprefix("mailto:")
+            fields[_EVENT.get(name, "")] = _STAMP.sub(_day, words)
+    return ReadDocument("", blocks)
+
+
+def _day(match: re.Match[str]) -> str:
+    year, month, day, hour, minute = match.groups()
+    return f"{year}-{month}-{day}" + (f" {hour}:{minute}" if hour else "")

@@ -1,0 +1,70 @@
+"""Reads mails and mailboxes into blocks."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import re
+from collections.abc import Iterator
+from email.message import EmailMessage
+
+from ..support.errors import DataError
+from .html import html_document
+from .model import Block, Heading, PairsBlock, ReadDocument
+from .office import OLE
+from .texts import read_text
+
+_SHOWN_FIELDS = ("From", "To", "Cc", "Date", "Subject")
+
+
+def read_mail(data: bytes) -> ReadDocument:
+    """Return the fields and the text of a mail; files in it are named."""
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    if not isinstance(message, EmailMessage) or not message.keys():
+        raise DataError("is not a mail")
+    return ReadDocument(str(message["Subject"] or ""), list(_mail(message)))
+
+
+def _mail(message: EmailMessage) -> Iterator[Block]:
+    yield PairsBlock([(name, str(message[name])) for name in _SHOWN_FIELDS if message[name]])
+    body = message.get_body(("plain", "html"))
+    if body is not None:
+        text = body.get_content()
+        is_html = body.get_content_subtype() == "html"
+        yield from html_document(text).blocks if is_html else read_text(text.encode("utf-8", "replace")).blocks
+    names = [str(part.get_filename()) for part in message.iter_attachments() if part.get_filename()]
+    if names:
+        yield PairsBlock([("files", ", ".join(names))])
+
+
+def read_outlook_mail(data: bytes) -> ReadDocument:
+    """Return the fields and the text of a mail of Outlook; files in it are named."""
+    from oxmsg import Message
+
+    if not data.startswith(OLE):
+        raise DataError("is not a mail of Outlook")
+    message = Message.load(data)
+    headers = message.message_headers
+    people = ", ".join(f"{person.name} <{person.email_address}>" for person in message.recipients)
+    fields = {"From": message.sender, "To": people, "Date": message.sent_date, "Subject": message.subject}
+    pairs = [(name, str(headers.get(name) or fields.get(name) or "")) for name in _SHOWN_FIELDS]
+    files = ", ".join(filter(None, (attachment.file_name for attachment in message.attachments)))
+    if message.body:
+        text = list(read_text(message.body.encode("utf-8", "replace")).blocks)
+    else:
+        text = list(html_document(message.html_body or "").blocks)
+    return ReadDocument(message.subject or "", [_pairs(pairs), *text, *([_pairs([("files", files)])] if files else ())])
+
+
+def _pairs(pairs: list[tuple[str, str]]) -> PairsBlock:
+    return PairsBlock([(name, " ".join(value.split())) for name, value in pairs if value])
+
+
+def read_mailbox(data: bytes) -> ReadDocument:
+    """Return the mails of a mailbox, each below its subject."""
+    parts = re.split(rb"(?m)^From .*\r?\n", data)[1:]
+    blocks: list[Block] = []
+    for part in parts:
+        message = read_mail(part)
+        blocks += [Heading(message.title or "mail", 2), *message.blocks]
+    return ReadDocument("", blocks)
