@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 
 from ..support.errors import DataError
 from .model import LOCKED, NO_TEXT, Block, Heading, ReadDocument, TableBlock, TextBlock
-from .pdf_layout import MARKER, PageLine, PageWord, Rule, is_leftward, joined, reading_order, starts_item
+from .pdf_layout import reading_order
+from .pdf_lines import MARKER, PageLine, PageWord, is_leftward, joined, starts_item
+from .pdf_ruled import Rule
 
 MOST_PAGES = 5_000  # of a file
 MOST_SIGNS = 50_000  # of a page; a page of a newspaper has some 30,000
