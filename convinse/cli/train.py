@@ -94,7 +94,8 @@ def _train_stage(options: argparse.Namespace) -> int:
 
 def _train_reader(options: argparse.Namespace) -> int:
     from ..config import load_settings
-    from ..training.mrqa_reader import ReaderTraining, shown, train_on_mrqa
+    from ..training.mrqa_baseline import shown
+    from ..training.mrqa_reader import ReaderTraining, train_on_mrqa
 
     changes: dict[str, Any] = {"base": options.base, "output": options.output}
     if options.data:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -18,11 +18,22 @@ from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
 from ..scoring.mrqa import evaluate
 from ..support.errors import ConfigError, DataError, nearest
 from ..support.progress import progress
+from .mrqa_baseline import BaselineRow, comparison, file_names, shown
 from .objective import Measures, batches
 from .reader import ReadExample, reader_objective, reader_of
 from .trainer import LOGGER, Run, check_output, identity_of
 
-Scores = tuple[float, float]
+T = TypeVar("T")
+MARKS = (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK)
+_MACRO = "macro"
+_CHUNK = 512  # questions read together in validation
+_BASELINE = """EM / F1 in percent by the task's own rules; the baselines' figures are those of its README.
+
+| | BERT-Base | BERT-Large | this model |
+|---|---|---|---|
+"""
+_WHERE = ("token_budget", "train_folder", "dev_folders")  # settings that change no result
+DevQuestion = tuple[str, PlainQuestion]  # a context, and a question on it to validate on
 
 
 class ReaderTraining(FitSettings, frozen=True, kw_only=True):
@@ -53,83 +64,6 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     stride: Shared = 128
     device: Device = "auto"
     seed: NotNegative = 42
-
-
-class Baseline(NamedTuple):
-    """A dev set: whether it is in the domain of the training data, and (EM, F1) of BERT-Base and of BERT-Large.
-
-    `files` are the names of its file, without `.jsonl.gz`: as `download` saves it, and the official.
-    """
-
-    in_domain: bool
-    title: str
-    files: tuple[str, ...]
-    base: Scores
-    large: Scores
-
-
-BASELINES = (
-    Baseline(True, "SQuAD", ("SQuAD",), (78.5, 86.7), (80.3, 88.4)),
-    Baseline(True, "HotpotQA", ("HotpotQA",), (59.8, 76.6), (62.4, 79.0)),
-    Baseline(True, "TriviaQA Web", ("TriviaQA", "TriviaQA-web"), (65.6, 71.6), (68.2, 74.7)),
-    Baseline(True, "NewsQA", ("NewsQA",), (50.8, 66.8), (49.6, 66.3)),
-    Baseline(True, "SearchQA", ("SearchQA",), (69.5, 76.7), (71.8, 79.0)),
-    Baseline(True, "NaturalQuestions", ("NaturalQuestions", "NaturalQuestionsShort"), (65.4, 77.4), (67.9, 79.8)),
-    Baseline(False, "DROP", ("DROP",), (25.7, 34.5), (34.6, 43.8)),
-    Baseline(False, "RACE", ("RACE",), (30.4, 41.4), (31.3, 42.5)),
-    Baseline(False, "BioASQ", ("BioASQ",), (47.1, 62.7), (51.9, 66.8)),
-    Baseline(False, "TextbookQA", ("TextbookQA",), (44.9, 53.9), (47.4, 55.7)),
-    Baseline(False, "RelationExtraction", ("RelationExtraction",), (72.6, 83.8), (72.7, 85.2)),
-    Baseline(False, "DuoRC", ("DuoRC", "DuoRC.ParaphraseRC"), (44.8, 54.6), (46.8, 58.0)),
-)
-
-
-# a row of the table: a data set with the scores of the baselines and of this model, None if there are no scores
-BaselineRow = tuple[str, Sequence[Scores | None]]
-
-
-def file_names(name: str) -> tuple[str, ...]:
-    """Return the names of the file of a data set: all names of a data set of the task, else the name alone."""
-    return next((row.files for row in BASELINES if name in row.files), (name,))
-
-
-def comparison(model: Mapping[str, Scores]) -> list[BaselineRow]:
-    """Return the twelve rows of the task's table, then further data sets, then the mean over the model's figures.
-
-    `model` has (EM, F1) by the name of a file, without `.jsonl.gz`.
-    """
-    left = dict(model)
-    rows: list[BaselineRow] = []
-    for baseline in BASELINES:
-        scores = next((left.pop(name) for name in baseline.files if name in left), None)
-        title = f"({'I' if baseline.in_domain else 'O'}) {baseline.title}"
-        rows.append((title, (baseline.base, baseline.large, scores)))
-    rows += [(name, (None, None, scores)) for name, scores in left.items()]
-    measured = [columns for _, columns in rows if columns[-1] is not None]
-    if measured:
-        means: list[Scores | None] = []
-        for column in zip(*measured, strict=True):
-            scored = [scores for scores in column if scores is not None]
-            mean = (sum(em for em, _ in scored) / len(measured), sum(f1 for _, f1 in scored) / len(measured))
-            means.append(mean if len(scored) == len(measured) else None)
-        rows.append((f"mean of {len(measured)}", means))
-    return rows
-
-
-T = TypeVar("T")
-
-MARKS = (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK)
-_MACRO = "macro"
-_CHUNK = 512  # questions read together in validation
-_BASELINE = """EM / F1 in percent by the task's own rules; the baselines' figures are those of its README.
-
-| | BERT-Base | BERT-Large | this model |
-|---|---|---|---|
-"""
-_WHERE = ("token_budget", "train_folder", "dev_folders")  # settings that change no result
-
-
-DevQuestion = tuple[str, PlainQuestion]  # a context, and a question on it to validate on
 
 
 def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> tuple[Path, list[BaselineRow]]:
@@ -211,11 +145,6 @@ def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]],
     for measure in ("EM", "F1"):
         measures[f"{_MACRO} {measure}"] = sum(measures[f"{name} {measure}"] for name in dev) / len(dev)
     return measures
-
-
-def shown(scores: Scores | None) -> str:
-    """Format scores as `78.5 / 86.7`, or a dash."""
-    return "–" if scores is None else f"{scores[0]:.1f} / {scores[1]:.1f}"
 
 
 def find_sets(folders: Sequence[Path], key: str, names: Sequence[str] | None = None) -> dict[str, Path]:

@@ -58,19 +58,8 @@ def train_retriever(
     key, output = "--base", Path(settings.output)  # as the command calls it, for messages
     check_output(output, "--output")
     opened = PassageIndex(index)
-    # the learner is made first: mining may take minutes
-    learner: BiEncoderLearner | CrossEncoderLearner
-    if settings.bi_encoder:
-        learner = BiEncoderLearner(settings.base, key, settings.max_length)
-    else:
-        learner = CrossEncoderLearner(settings.base, key, settings.max_length, settings.seed)
-    examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
-    try:
-        train, held = hold_out(examples, settings.held_out, settings.seed)
-    except DataError as error:
-        raise DataError(f"{pairs}: {error}") from None
-    if not any(example.wrong for example in train):
-        raise DataError(f"{pairs}: no question has a negative: BM25 finds nothing in {index} but relevant passages")
+    learner = _learner(settings, key)  # before mining, which may take minutes
+    train, held = _examples(pairs, questions, opened, settings, quiet)
 
     def texts(numbers: Sequence[int]) -> list[str]:  # as search shows them to a reranker
         return [passage_text(passage.title, passage.text) for passage in opened.passages(numbers)]
@@ -121,6 +110,28 @@ BM25 did not find counts 0.""",
         more=learner.write_more,
     )
     return fitted, lexical, counts
+
+
+def _learner(settings: RetrieverTraining, key: str) -> BiEncoderLearner | CrossEncoderLearner:
+    if settings.bi_encoder:
+        return BiEncoderLearner(settings.base, key, settings.max_length)
+    return CrossEncoderLearner(settings.base, key, settings.max_length, settings.seed)
+
+
+def _examples(
+    pairs: Path, questions: Path, index: PassageIndex, settings: RetrieverTraining, quiet: bool
+) -> tuple[list[JudgedQuestion], list[JudgedQuestion]]:
+    """Return the questions to train on and those to validate with. Raises `DataError`."""
+    examples = read_examples(pairs, questions, index, settings.candidates, quiet)
+    try:
+        train, held = hold_out(examples, settings.held_out, settings.seed)
+    except DataError as error:
+        raise DataError(f"{pairs}: {error}") from None
+    if not any(example.wrong for example in train):
+        raise DataError(
+            f"{pairs}: no question has a negative: BM25 finds nothing in {index.folder} but relevant passages"
+        )
+    return train, held
 
 
 def measures(ranked: Sequence[Sequence[bool]]) -> Measures:

@@ -16,7 +16,8 @@ from convinse.formats.download import find_collection
 from convinse.scoring.mrqa import evaluate
 from convinse.support.errors import ConfigError, DataError
 from convinse.training import mrqa_reader
-from convinse.training.mrqa_reader import BASELINES, comparison, dev_questions, file_names, find_sets, train_examples
+from convinse.training.mrqa_baseline import BASELINES, comparison, file_names
+from convinse.training.mrqa_reader import dev_questions, find_sets, train_examples
 from refusals import refused
 from tiny_models import tiny
 from toy_reading import mrqa_line, toy_examples
