@@ -76,7 +76,8 @@ def _is_json(path: Path) -> bool:
 
 
 def _verify_quotes(path: Path, options: argparse.Namespace) -> int:
-    from ..documents.proof import Verifier, excerpt, read_proof
+    from ..documents.proof import read_proof
+    from ..documents.verifier import Verifier, excerpt
     from ..support.errors import DataError
 
     proof, is_whole = read_proof(path, [Path(root) for root in options.over])

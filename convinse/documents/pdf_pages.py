@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..support.errors import DataError
-from .pdf import MOST_SIGNS, PDFIUM_LOCK, open_pdf, page_words
 from .pdf_layout import reading_order
 from .pdf_lines import PageLine, PageWord
+from .pdf_words import MOST_SIGNS, PDFIUM_LOCK, open_pdf, page_words
 
 MOST_PIXELS = 4_000_000  # of a drawn page; A4 has half of them
 LONGEST_DRAWING = 10  # seconds

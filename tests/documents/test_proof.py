@@ -13,9 +13,10 @@ from openpyxl import Workbook
 
 from convinse.cli import main
 from convinse.documents.index import DocumentIndex
-from convinse.documents.proof import Verifier, proof_of, read_proof, write_proof
+from convinse.documents.proof import proof_of, read_proof, write_proof
 from convinse.documents.quotes import add_quotes
 from convinse.documents.update import update
+from convinse.documents.verifier import Verifier
 from convinse.records.answer_spans import answer_spans
 from convinse.support.errors import DataError, OutputError
 from drawn_pdf import pdf_of
