@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from ..support.limits import MOST_TABLE_CELLS
 from .code_pages import decoded
-from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _MOST_SPAN = 100  # columns or rows of a cell
 _HEADING = re.compile(r"(={1,6}|#{1,6})\s+(\S.*)")
@@ -169,16 +169,21 @@ class _AsciiDoc:
             yield TextBlock(text, self._line, kind=kind, links=tuple(links))
         yield from (TextBlock(note, self._line, kind="note") for note in notes if note)
 
+    def _lines_to(self, mark: str) -> list[str]:
+        """Return the lines up to a mark, and go on behind it."""
+        lines: list[str] = []
+        while self._place < len(self._lines):
+            line = self._lines[self._place].rstrip()
+            self._place += 1
+            if line == mark:
+                break
+            lines.append(line)
+        return lines
+
     def _verbatim(self, mark: str) -> Iterator[Block]:
         """Yield the lines up to a mark as code; comments and what another program reads are left out."""
         mark, line = mark[:3] if mark.startswith("```") else mark, self._place + 1
-        found: list[str] = []
-        while self._place < len(self._lines):
-            text = self._lines[self._place].rstrip()
-            self._place += 1
-            if text == mark:
-                break
-            found.append(text)
+        found = self._lines_to(mark)
         if mark[0] not in "+/" and any(found):
             if self._caption:
                 yield TextBlock(self._text(self._caption), line)
@@ -215,13 +220,7 @@ class _AsciiDoc:
 
     def _table(self, sign: str, mark: str) -> Iterator[Block]:
         start = self._place
-        lines: list[str] = []
-        while self._place < len(self._lines):
-            line = self._lines[self._place].rstrip()
-            self._place += 1
-            if line == mark:
-                break
-            lines.append(line)
+        lines = self._lines_to(mark)
         filled = [place for place, line in enumerate(lines) if line]
         caption, style = self._text(self._caption), self._style
         self._caption = self._style = ""
@@ -245,24 +244,16 @@ class _AsciiDoc:
 
     def _grid(self, rows: Sequence[Sequence[tuple[str, int, int]]], heads: int | None, line: int) -> TableBlock:
         """Return a table of cells with the columns and rows that they go over."""
-        places: dict[tuple[int, int], str] = {}
-        merged: dict[tuple[int, int], tuple[int, int]] = {}
+        grid = CellGrid()
         for number, row in enumerate(rows):
             column = 0
             for text, right, down in row:
-                while (number, column) in places:
-                    column += 1
-                words, first = self._text(text), (number, column)
-                if len(places) > MOST_TABLE_CELLS:
+                column = grid.free(number, column)
+                words = self._text(text)
+                if len(grid.texts) > MOST_TABLE_CELLS:
                     break
-                for at in range(number, min(number + down, len(rows))):
-                    for beside in range(column, column + right):
-                        places[at, beside] = words
-                        if (at, beside) != first:
-                            merged[at, beside] = first
-        width = max((column for _, column in places), default=0) + 1
-        grid = [[places.get((number, column), "") for column in range(width)] for number in range(len(rows))]
-        return TableBlock(grid, merged, heads, lines=[line] * len(grid))
+                grid.put(number, column, words, min(down, len(rows) - number), right)
+        return grid.table(len(rows), heads, lines=[line] * len(rows))
 
 
 def _width(columns: str) -> int:

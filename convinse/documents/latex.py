@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from .code_pages import decoded
-from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _DEEPEST_BRACES = 30  # commands or environments within one another; each level of commands is a pass over the text
 _LONGEST_ARGUMENT = 2_000  # characters
@@ -182,8 +182,7 @@ def _table(body: str, line: int, caption: str) -> TableBlock | None:
         r"^\s*(?:\[[^\]]*\]|" + _ARGUMENT + "){1,3}", lambda match: "\n" * match[0].count("\n"), body, count=1
     )
     body = re.sub(rf"\\caption\*?{_OPTION}{_ARGUMENT}|\\label\{{[^{{}}]*\}}", "", body)
-    places: dict[tuple[int, int], str] = {}
-    merged: dict[tuple[int, int], tuple[int, int]] = {}
+    grid = CellGrid()
     lines: list[int] = []
     heads: int | None = None
     for row in re.split(r"\\\\\*?(?:\[[^\]]*\])?|\\tabularnewline\b", body):
@@ -203,17 +202,10 @@ def _table(body: str, line: int, caption: str) -> TableBlock | None:
                 right, down = (size, down) if span[1] == "column" else (right, size)
                 cell = span[3]
             words = plain_words(cell, [], [])
-            if (number, column) not in merged or words:
-                for at in range(number, number + down):
-                    for beside in range(column, column + right):
-                        places[at, beside] = words
-                        if (at, beside) != (number, column):
-                            merged[at, beside] = number, column
+            if (number, column) not in grid.merged or words:
+                grid.put(number, column, words, down, right)
             column += right
-    width = max((column for row, column in places if row < len(lines)), default=-1) + 1
-    grid = [[places.get((number, column), "") for column in range(width)] for number in range(len(lines))]
-    merged = {place: first for place, first in merged.items() if place[0] < len(lines)}
-    return TableBlock(grid, merged, heads or None, caption, lines) if width else None
+    return grid.table(len(lines), heads or None, caption, lines) if grid.texts else None
 
 
 def plain_words(text: str, notes: list[str], links: list[tuple[str, str]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 # faults of files that a person can do something about
@@ -47,6 +48,34 @@ class TableBlock(NamedTuple):
     caption: str = ""
     lines: Sequence[int] = ()
     page: int = 0
+
+
+class CellGrid:
+    """A table whose cells are put in their places one by one; one over several rows or columns has its text in each of these."""
+
+    def __init__(self) -> None:
+        self.texts: dict[tuple[int, int], str] = {}
+        self.merged: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def free(self, row: int, column: int = 0) -> int:
+        """Return the first column of a row, from a column on, where no cell is yet."""
+        while (row, column) in self.texts:
+            column += 1
+        return column
+
+    def put(self, row: int, column: int, text: str, down: int = 1, right: int = 1) -> None:
+        """Put a cell in its place, and in the places `down` and to the `right` that it goes over."""
+        for place in product(range(row, row + down), range(column, column + right)):
+            self.texts[place] = text
+            if place != (row, column):
+                self.merged[place] = row, column
+
+    def table(self, rows: int, heads: int | None = None, caption: str = "", lines: Sequence[int] = ()) -> TableBlock:
+        """Return the table of the first rows."""
+        last = max((column for row, column in self.texts if row < rows), default=0)
+        texts = [[self.texts.get((row, column), "") for column in range(last + 1)] for row in range(rows)]
+        merged = {place: first for place, first in self.merged.items() if place[0] < rows}
+        return TableBlock(texts, merged, heads, caption, lines)
 
 
 class PairsBlock(NamedTuple):

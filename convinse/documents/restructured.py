@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .code_pages import decoded
-from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
+from .model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TextBlock
 
 _ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*?)(?:\s*<[^`<>]*>)?`")
 _WARNING = 2  # level of messages of docutils about what it reads all the same
@@ -91,33 +91,20 @@ class _NodeWalk:
                 yield from self.blocks(body, level)
 
     def _table(self, node: Any) -> Iterator[Block]:
-        rows: list[list[str]] = []
-        heads, caption = 0, ""
-        merged: dict[tuple[int, int], tuple[int, int]] = {}
-        places: dict[tuple[int, int], str] = {}
+        rows, heads, caption, grid = 0, 0, "", CellGrid()
         for part in node.findall():
             name = type(part).__name__
             if name == "title":
                 caption = part.astext()
             elif name == "row":
                 heads += type(part.parent).__name__ == "thead"
-                rows.append([])
-                column = 0
                 for entry in part.children:
-                    while (len(rows) - 1, column) in places:
-                        column += 1
                     text = " ".join(entry.astext().split())
-                    first = len(rows) - 1, column
-                    for down in range(entry.get("morerows", 0) + 1):
-                        for right in range(entry.get("morecols", 0) + 1):
-                            place = first[0] + down, first[1] + right
-                            places[place] = text
-                            if place != first:
-                                merged[place] = first
-        width = max((column + 1 for _, column in places), default=0)
-        grid = [[places.get((row, column), "") for column in range(width)] for row in range(len(rows))]
-        if grid and width:
-            yield TableBlock(grid, merged, heads, caption, [self._line] * len(grid))
+                    down, right = entry.get("morerows", 0) + 1, entry.get("morecols", 0) + 1
+                    grid.put(rows, grid.free(rows), text, down, right)
+                rows += 1
+        if grid.texts:
+            yield grid.table(rows, heads, caption, [self._line] * rows)
 
     def _unknown(self, node: Any) -> Iterator[Block]:
         """Yield the words of a directive that docutils does not know."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
+from .model import Block, CellGrid, Heading, ReadDocument, TextBlock
 from .office import ADDRESSES, chart_table, element_name, plain_package, plain_title, xml_root
 
 
@@ -52,17 +52,12 @@ def _shape(shape: Any, page: int) -> Iterator[Block]:
             yield from _shape(part, page)
     elif getattr(shape, "has_table", False):
         table = shape.table
-        rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in table.rows]
-        merged = {}
+        grid = CellGrid()
         for number, row in enumerate(table.rows):
             for column, cell in enumerate(row.cells):
-                if cell.is_merge_origin:
-                    for down in range(cell.span_height):
-                        for right in range(cell.span_width):
-                            if down or right:
-                                merged[number + down, column + right] = number, column
-                                rows[number + down][column + right] = rows[number][column]
-        yield TableBlock(rows, merged, 1 if table.first_row else None, page=page)
+                if not cell.is_spanned:
+                    grid.put(number, column, " ".join(cell.text.split()), cell.span_height, cell.span_width)
+        yield grid.table(len(table.rows), 1 if table.first_row else None)._replace(page=page)
     elif getattr(shape, "has_chart", False):
         with suppress(NotImplementedError, KeyError, ValueError):  # kinds of charts that the library does not know
             yield from chart_table(shape.chart, page)
