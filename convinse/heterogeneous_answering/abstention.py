@@ -12,6 +12,7 @@ from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.periods import Period, day_number
 from ..records.written_values import kind_of_value
+from .column_meanings import is_of_other_column
 from .question import Question
 from .ranked_answers import AnswerCandidate
 
@@ -47,7 +48,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         and not is_computed
         and all(evidence.is_of_document and words.isdisjoint(evidence.keywords) for evidence in question.evidences)
     )
-    checks = (_lacks_place, _lacks_time, _lacks_thing, _asks_about_future)
+    checks = (_lacks_place, _lacks_time, _lacks_thing, _asks_about_future, is_of_other_column)
     is_baseless = bool(ranked) and any(lacks(question, ranked[0]) for lacks in checks)
     if likely >= least and not unknown and not is_unrelated and not is_baseless:
         return None

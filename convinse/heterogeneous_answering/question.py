@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from ..knowledge_base.items import Items
 from ..knowledge_base.lifetimes import Lifetimes
 from ..language.answer_types import AnswerType
@@ -49,6 +51,7 @@ class Question:
         open_pages: opens the pages with the whole tables of rows; facts alone need none.
         property_names: of the knowledge base.
         lifetimes: of its items.
+        embed: texts to their vectors [n, d] of length 1; None without a bi-encoder.
     """
 
     text: str
@@ -65,6 +68,7 @@ class Question:
     open_pages: Callable[[], Pages]
     property_names: PropertyNames
     lifetimes: Lifetimes
+    embed: Callable[[Sequence[str]], np.ndarray | None]
 
     @cached_property
     def pages(self) -> Pages:
@@ -158,6 +162,7 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
                 lambda: resources.pages,
                 resources.property_names,
                 resources.lifetimes,
+                resources.embed,
             )
         )
     return questions
@@ -175,6 +180,10 @@ def expected_types(turns: Sequence[Turn], resources: Resources) -> list[tuple[An
     delimiter, typing = resources.config.sr_delimiter, resources.answer_typing
     if typing is not None:
         likely = typing.likely([(turn["question"], in_full(turn, delimiter)) for turn in turns])
+        likely = [
+            classes.with_value(in_full(turn, delimiter)) if _is_of_documents(turn) else classes
+            for turn, classes in zip(turns, likely, strict=True)
+        ]
         return [(classes.expected, classes) for classes in likely]
     types = resources.language.answer_types
     labels = [answer_type_of(turn, delimiter) for turn in turns]
@@ -182,3 +191,7 @@ def expected_types(turns: Sequence[Turn], resources: Resources) -> list[tuple[An
         (types.expected_type(in_full(turn, delimiter)) if label is None else types.parse_label(label), None)
         for turn, label in zip(turns, labels, strict=True)
     ]
+
+
+def _is_of_documents(turn: Turn) -> bool:
+    return any("citation" in evidence for evidence in turn["top_evidences"])
