@@ -32,7 +32,8 @@ def column_by_meaning(question: Question, table: Table, row: int, matched: Abstr
         row: that the question selects.
         matched: the words of the question that select it.
     """
-    if table.pairs or not is_document_item(table.rows[row]["page"]):
+    words = question.language.properties.keywords(question.in_full)
+    if table.pairs or not is_document_item(table.rows[row]["page"]) or words & table.headers:
         return None
     others = [column for column in table.columns if column.header.strip() and _may_answer(question, column, row, matched)]
     vectors = question.embed([_without_names(question, matched), *(column.header for column in others)])
@@ -56,7 +57,7 @@ def _may_answer(question: Question, column: Column, row: int, matched: AbstractS
     if kind == "number":
         return not column.is_dated and all(any(map(str.isdigit, text)) for text in column.texts)
     if kind == "person":
-        return all(text[:1].isupper() and not any(map(str.isdigit, text)) for text in column.texts)
+        return column.may_be_people
     return kind != "place" or column.order is None
 
 

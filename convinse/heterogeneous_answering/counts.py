@@ -50,7 +50,7 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if counted is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     things, nouns = counted
-    is_of_files = any(read.is_of_document for read in question.evidences)
+    is_of_files = _is_of_files(question)
     if not is_of_files and operations.lasting.search(question.in_full):  # "How many years did it run?"
         return []
     if not is_of_files and _is_stated(question, nouns):
@@ -120,7 +120,10 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
     # "How many repairs were made in 2024?": of a file "repairs", if there is one, not of whatever has rows of 2024
-    several = [table for table in several if things & title_words(table, question)] or several
+    named = [table for table in several if things & title_words(table, question)]
+    if not named and any(column.keywords & nouns for table in tables for column in table.amounts) and _is_of_files(question):
+        return []  # "how many tickets did we sell for the concert?" of a column "Tickets sold" of another table
+    several = named or several
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
     named = [table for table in several if not things & (table.headers | table.title_keywords)]
@@ -162,6 +165,10 @@ def _is_partial(question: Question, table: Table) -> bool:
         times = None  # "How many finals did they play up to 2010?" of "Finals up to 2010"
     is_partial = operations.partial.search(caption) or times
     return is_partial is not None and not _is_of_document(question, table)
+
+
+def _is_of_files(question: Question) -> bool:
+    return any(read.is_of_document for read in question.evidences)
 
 
 def _is_of_document(question: Question, table: Table) -> bool:

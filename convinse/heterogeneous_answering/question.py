@@ -180,10 +180,6 @@ def expected_types(turns: Sequence[Turn], resources: Resources) -> list[tuple[An
     delimiter, typing = resources.config.sr_delimiter, resources.answer_typing
     if typing is not None:
         likely = typing.likely([(turn["question"], in_full(turn, delimiter)) for turn in turns])
-        likely = [
-            classes.with_value(in_full(turn, delimiter)) if _is_of_documents(turn) else classes
-            for turn, classes in zip(turns, likely, strict=True)
-        ]
         return [(classes.expected, classes) for classes in likely]
     types = resources.language.answer_types
     labels = [answer_type_of(turn, delimiter) for turn in turns]
@@ -191,7 +187,3 @@ def expected_types(turns: Sequence[Turn], resources: Resources) -> list[tuple[An
         (types.expected_type(in_full(turn, delimiter)) if label is None else types.parse_label(label), None)
         for turn, label in zip(turns, labels, strict=True)
     ]
-
-
-def _is_of_documents(turn: Turn) -> bool:
-    return any("citation" in evidence for evidence in turn["top_evidences"])

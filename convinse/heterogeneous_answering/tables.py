@@ -13,6 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..language.answer_types import AnswerTypes
 from ..language.operations import OperationWords
 from ..language.property_names import PropertyLabel, PropertyWords
 from ..language.read_evidence import ReadEvidence
@@ -98,6 +99,11 @@ class Column:
         """True if its cells are short and nearly all different."""
         texts = self.texts
         return sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts) and len({*texts}) >= _MIN_DISTINCT * len(texts)
+
+    @property
+    def may_be_people(self) -> bool:
+        """True if all its cells begin with a capital and have no digit."""
+        return all(text[:1].isupper() and not any(map(str.isdigit, text)) for text in self.texts)
 
     @property
     def has_currency(self) -> bool:
@@ -234,6 +240,13 @@ class Table:
         """The columns of numbers that are no dates and do not count or number the rows, from the left."""
         columns = [column for column in self.columns if column.order and not column.is_dated and not column.is_counter]
         return [column for column in columns if column is not self.columns[0] or not column.numbers_rows]
+
+    def people(self, types: AnswerTypes) -> list[Column]:
+        """Return the columns of people by their headers; the names of the rows if some are in one: managers are employees."""
+        names = self.name_column
+        people = [c for c in self.columns if not c.order and types.expected_type(c.header).kind == "person"]
+        is_of_people = names is not None and any({*names.texts} & {*column.texts} for column in people)
+        return [names] if names is not None and is_of_people else people
 
     @cached_property
     def headers(self) -> frozenset[str]:

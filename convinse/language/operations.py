@@ -46,6 +46,7 @@ class OperationWords:
     earliest: WordSet
     latest: WordSet
     aging: WordSet
+    births: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
@@ -124,7 +125,7 @@ class OperationWords:
             noun = tuple(map(self.literals.properties.keyword, self._noun(words[behind:])))
             if not noun and not by:  # "Which bus leaves first?"
                 noun = tuple(map(self.literals.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
-            if noun or by:
+            if noun or by or word in self.aging:  # "who is the oldest?"
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 

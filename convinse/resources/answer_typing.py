@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -20,8 +20,6 @@ from ..support.recently_used import RecentlyUsed
 _ABOVE = 3  # steps to a class that the model knows
 _UNKNOWN = 0.3  # fit of an item of which no class is known
 _KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", TEXT: "any", OTHER: "any"}
-_VALUES = {"date": DATE, "number": NUMBER}
-_STATED = 0.5  # of a value that the words of a question ask for
 _SURE = 0.5  # a class that is less likely is not told
 _KEPT = 2_000  # questions whose answer types stay in memory, 1 MB
 
@@ -94,17 +92,6 @@ class LikelyClasses:
         names = self.entities.classes.names
         likeliest = list(names)[int(self.chances.argmax())]
         return AnswerType(_KINDS[likeliest]) if likeliest in _KINDS else self.types.of_class(names[likeliest])
-
-    def with_value(self, question: str) -> LikelyClasses:
-        """Return these classes with one half for a date or a number if the words of a question over files ask for one.
-
-        The classes are those of Wikidata, where "how much" asks for a currency and "how long" for a time zone.
-        """
-        value = _VALUES.get(self.types.expected_type(question).kind)
-        if value is None or self.expected.kind != "item":
-            return self
-        place = self.entities.classes.place[value]
-        return replace(self, chances=_STATED * (np.arange(len(self.chances)) == place) + (1 - _STATED) * self.chances)
 
     @property
     def confident(self) -> AnswerType:
