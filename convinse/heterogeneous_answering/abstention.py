@@ -90,6 +90,7 @@ def unknown_names(question: Question) -> list[str]:
     cells = [keywords(f"{cell['header']} {cell['text']}") for row in rows for cell in row["cells"]]
 
     def is_found(name: str) -> bool:
+        name = words.names.without_title(name)
         parts = keywords(name)
         in_cell = bool(parts) and any(parts <= cell for cell in cells)
         return in_cell or f" {words.words.without_article(fold(name))} " in text

@@ -142,7 +142,7 @@ def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, in
     while 0 < end < len(text) and _LATIN.fullmatch(text[end - 1 : end + 1]):
         end += 1
     if evidence.is_of_document:
-        end = _within_brackets(text, start, end)
+        end = evidence.with_unit(start, _within_brackets(text, start, end))
     return text[start:end], start, end
 
 

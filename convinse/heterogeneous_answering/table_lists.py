@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 
 from ..language.text import fold
 from ..records.evidence import Cell, Entity
@@ -105,6 +106,8 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     asking = question.language.operations.listing.match(text)
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
+    common = question.language.words.common
+    behind = list(takewhile(lambda word: fold(word) not in common, behind))  # "customers from Brakel"
     nouns = head_keywords(question) | properties.keyword_set(behind)
     if question.language.operations.whats.search(text):  # "what is on shelf B?" asks for no shelf
         nouns = frozenset()
