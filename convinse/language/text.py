@@ -99,6 +99,7 @@ class Words:
     fillers: WordSet
     ones: WordSet
     denial: re.Pattern[str]
+    opposites: Table
     written_small: WordSet
 
     @cached_property
