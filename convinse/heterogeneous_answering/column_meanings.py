@@ -75,7 +75,10 @@ def _is_of_other_column(question: Question, read: ReadEvidence, label: str) -> b
         return False
     name, *others = read.evidence["row"]["cells"]
     cell = next((cell for cell in others if answer <= keywords(cell["text"])), None)
-    if cell is None or answer <= keywords(name["text"]) or not keywords(cell["header"]).isdisjoint(words):
+    is_for_value = question.language.answer_types.expected_type(question.in_full).kind in ("date", "number", "place")
+    if cell is None and is_for_value and answer <= keywords(name["text"]):
+        cell = name
+    if cell is None or not keywords(cell["header"]).isdisjoint(words):
         return False
     named = frozenset[str]().union(*(keywords(each["text"]) for each in (name, *others) if each is not cell))
     if named.isdisjoint(words):  # the row is not asked for by a name

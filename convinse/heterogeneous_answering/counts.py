@@ -138,6 +138,9 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
         named_things = things | (nouns & (table.headers | titles))
         if not used and not named_things & (table.headers | titles):
             continue
+        # "how many rooms does the flat have?" is not asked of the rooms in which things stand
+        if not used and _is_of_document(question, table) and unexplained(question, table, words - things, used):
+            continue
         texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
         selecting = (column for column in table.columns if properties.keyword_set(texts[column]) & used)
         if (words & table.headers) - named_things - used.union(*(column.keywords for column in selecting)):

@@ -130,6 +130,7 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         and len(table.dated) == 1
         and not table.dated[0].is_empty(row)
         and is_document_item(table.rows[row]["page"])
+        and not matched <= table.title_keywords  # "when do we rehearse?" of "Extra rehearsals"
     ):
         rest = unexplained(question, table, content_words(question), matched)
         if table.pairs or not (is_named or rest):  # "when did she write?" of a mail, "when is the fire drill?"
