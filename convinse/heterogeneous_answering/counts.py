@@ -16,7 +16,7 @@ from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
 from .selections import best_explained, extent_of, relates_rows, title_words, unexplained
-from .tables import Table
+from .tables import Table, lettered
 
 COUNT = "count"
 _CLAUSE_END = re.compile(r"[,;.]")
@@ -115,7 +115,7 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     if relates_rows(question, tables):
         return []
     properties = question.language.properties
-    words = properties.keywords(question.in_full)
+    words = properties.keywords(question.in_full) | lettered(question.in_full)
     # else the amount is in a cell
     countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]

@@ -18,7 +18,7 @@ from ..records.periods import AskedTime, Boundary
 from ..records.written_values import UNKNOWN
 from .bounds import Bound, Limit, bound_words, bounds_of, limiting_column, measure_of
 from .question import Question
-from .tables import Column, Selection, Table
+from .tables import Column, Selection, Table, lettered
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
@@ -527,4 +527,4 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
 def content_words(question: Question) -> frozenset[str]:
     """Return the keywords of a question without "how many" and "how much"."""
     keywords, many = question.language.properties.keywords, question.language.literals.counted.search(question.in_full)
-    return keywords(question.in_full) - (keywords(many[0]) if many else frozenset())
+    return (keywords(question.in_full) | lettered(question.in_full)) - (keywords(many[0]) if many else frozenset())

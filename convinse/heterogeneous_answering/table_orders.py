@@ -227,7 +227,7 @@ def _columns_of_doers(table: Table, order: AskedOrder, question: Question) -> li
     return [
         column
         for column in table.columns
-        if not column.order and column.keywords & doers and not column.keywords & {*order.noun}
+        if not column.order and column.keywords & doers and not column.keywords & {*order.noun} and column.may_be_people
     ]
 
 

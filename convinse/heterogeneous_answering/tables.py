@@ -28,6 +28,7 @@ from ..records.written_values import UNKNOWN, day_in, find_literals
 from .question import Question
 
 _BRACKETED = re.compile(r"\([^()]*\)")
+_LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
 _QUOTES = "\"“”'‘’ "
 _MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
 _MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
@@ -35,6 +36,11 @@ _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, 
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 _MIN_SUMMED = 3  # rows above one that may have their sum
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
+
+
+def lettered(text: str) -> frozenset[str]:
+    """Return the words with a letter behind them that is a stop word elsewhere: "cupboard a" of "scores in cupboard A"."""
+    return frozenset(name.casefold() for name in _LETTERED.findall(text))
 
 
 class Selection(NamedTuple):
@@ -210,7 +216,11 @@ class Table:
         """The keywords of each row: of its cells, of the part of the table that it is in, and of the title of its page if there are several."""
         texts = ((row.get("part", ""), *(cell["text"] for cell in row["cells"])) for row in self.rows)
         titles = (self.titles.get(row.get("page", ""), frozenset()) for row in self.rows)
-        return [self.words.keywords(" ".join(row)) | title for row, title in zip(texts, titles, strict=True)]
+        named = (lettered(" | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])) for row in self.rows)
+        return [
+            self.words.keywords(" ".join(row)) | title | letters
+            for row, title, letters in zip(texts, titles, named, strict=True)
+        ]
 
     @cached_property
     def name_column(self) -> Column | None:
