@@ -121,7 +121,11 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
     # "How many repairs were made in 2024?": of a file "repairs", if there is one, not of whatever has rows of 2024
     named = [table for table in several if things & title_words(table, question)]
-    if not named and any(column.keywords & nouns for table in tables for column in table.amounts) and _is_of_files(question):
+    if (
+        not named
+        and any(column.keywords & nouns for table in tables for column in table.amounts)
+        and _is_of_files(question)
+    ):
         return []  # "how many tickets did we sell for the concert?" of a column "Tickets sold" of another table
     several = named or several
     found = best_explained(COUNT, question, several, words - things)

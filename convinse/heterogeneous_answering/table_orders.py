@@ -172,7 +172,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     is_of_money = bool(order.by & language.literals.names_of("money")) and not amounts
     things = frozenset(order.noun) | head_keywords(question)
     if is_of_money and things & (table.headers | title_words(table, question)):
-        alone = alone or [column for column in table.amounts if column.has_currency]  # "the most expensive insurance" of premiums
+        alone = alone or [
+            column for column in table.amounts if column.has_currency
+        ]  # "the most expensive insurance" of premiums
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
     relating = language.operations.relating - language.operations.greater - language.operations.lesser
     bounds = {*fold(" ".join(bound_words(question))).split()}
@@ -282,7 +284,9 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
     if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
-        said_of_rows = is_in_cells or is_of_born or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        said_of_rows = (
+            is_in_cells or is_of_born or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        )
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
     if is_document_item(table.rows[0]["page"]) and kind == "person":

@@ -119,7 +119,12 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
             is_called = table.pairs and column.keywords & words  # "who got a mail from Ines?" of "To"
             coverage = 1.0 if is_called else names.coverage(column.label, wide)
             # "who is insured by Medis?" of columns "Insurance" and "Insured"
-            fit = max(1, len(column.keywords & words)), bool(column.keywords & wide), column is not table.name_column, coverage
+            fit = (
+                max(1, len(column.keywords & words)),
+                bool(column.keywords & wide),
+                column is not table.name_column,
+                coverage,
+            )
             fits.append((fit, number))
     best = max(fits, default=None)
     is_named = best is not None and best[0][-1] >= 0.5

@@ -110,7 +110,12 @@ def _is_opposed(question: Question, read: ReadEvidence) -> bool:
     best = max(sentences, key=lambda sentence: len(rest & keywords(sentence)), default="")
     said = {*fold(best).split()}
     is_denied = words.denial.search(best) is not None
-    return bool(rest & keywords(best)) and not is_denied and bool(said & words.opposites[asking[0]]) and asking[0] not in said
+    return (
+        bool(rest & keywords(best))
+        and not is_denied
+        and bool(said & words.opposites[asking[0]])
+        and asking[0] not in said
+    )
 
 
 def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:
