@@ -36,7 +36,7 @@ def column_by_meaning(question: Question, table: Table, row: int, matched: Abstr
     if table.pairs or not is_document_item(table.rows[row]["page"]) or words & table.headers:
         return None
     others = [
-        column for column in table.columns if column.header.strip() and _may_answer(question, column, row, matched)
+        column for column in table.columns if column.keywords and _may_answer(question, column, row, matched)
     ]
     vectors = question.embed([_without_names(question, matched), *(column.header for column in others)])
     if vectors is None or not others:
@@ -53,6 +53,8 @@ def _may_answer(question: Question, column: Column, row: int, matched: AbstractS
     if cell is not None and not question.language.properties.keywords(cell["text"]).isdisjoint(matched):
         return False
     kind = types.expected_type(question.in_full).kind
+    if not any(map(str.isalpha, column.header)):  # a year
+        return False
     if kind == "date":  # "Date" says nothing of what happened
         words = {*fold(column.header).split()}
         return (column.is_dated or column.is_timed) and not words <= types.date_nouns

@@ -300,7 +300,9 @@ class Table:
             if rows & those:
                 rows &= those
                 matched.add(word)
-        return Selection(sorted(rows), frozenset(matched), not any(having[word] for word in having.keys() - matched))
+        is_whole = not any(having[word] for word in having.keys() - matched)
+        nouns = self.words.keywords(" ".join(word for word in matched if " " in word))  # of "row a"
+        return Selection(sorted(rows), frozenset(matched) | nouns, is_whole)
 
     def own_row(self, selection: Selection) -> int | None:
         """Return the row of the thing that words name, if all other rows with them refer to it: the manager's among the staff's."""
