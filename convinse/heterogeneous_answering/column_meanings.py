@@ -35,9 +35,7 @@ def column_by_meaning(question: Question, table: Table, row: int, matched: Abstr
     words = question.language.properties.keywords(question.in_full)
     if table.pairs or not is_document_item(table.rows[row]["page"]) or words & table.headers:
         return None
-    others = [
-        column for column in table.columns if column.keywords and _may_answer(question, column, row, matched)
-    ]
+    others = [column for column in table.columns if column.keywords and _may_answer(question, column, row, matched)]
     vectors = question.embed([_without_names(question, matched), *(column.header for column in others)])
     if vectors is None or not others:
         return None
