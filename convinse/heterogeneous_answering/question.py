@@ -30,7 +30,8 @@ from ..wikipedia.pages import Pages
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
 _NOUN = re.compile(r" (?:[^\W\d_]+[ -]?){1,2}")  # one or two words behind a number
-# fit of an amount of money or time for a question for such, at least, and a factor of that of another quantity
+# fit of an amount of money or time for a question for such, at least, and a factor of that of another quantity; chosen on 157 questions
+# over three folders: .5 makes two more wrong ones sure
 _OF_QUANTITY, _OF_OTHER_QUANTITY = 0.3, 0.1
 _CLASS_WEIGHT = 0.2  # factor of the fit of a class if the question expects a thing
 
@@ -122,7 +123,8 @@ class Question:
 
     def fit(self, entity: Entity) -> float:
         """Return how well an entity fits the expected type, from 0 to 1."""
-        fit, found = self._fit_of_kind(entity), quantity_of(entity["label"]) if self._quantity else ""
+        fit = self._fit_of_kind(entity)
+        found = quantity_of(entity["label"]) if self._quantity else ""
         if not found:
             return fit
         return max(fit, _OF_QUANTITY) if found == self._quantity else fit * _OF_OTHER_QUANTITY

@@ -53,7 +53,8 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     The other rows of a whole series ("Studio albums" of the band that the question is about) are rivals of the answer.
     """
     order = _asked_order(question)
-    if order is None:
+    is_of_documents = any(read.is_of_document for read in question.evidences)
+    if order is None or not (order.noun or order.by or is_of_documents):
         return []
     operations = question.language.operations
     ages = question.language.literals.names_of("old") - {"old"}
@@ -61,7 +62,6 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
         order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
     listing_of = _by_amount if order.by else _by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
-    is_of_documents = any(read.is_of_document for read in question.evidences)
     rest = {id(listing): _unexplained(listing, order, question) if is_of_documents else () for listing in listings}
     for listing in sorted(
         listings, key=lambda listing: (not listing.is_series, len(rest[id(listing)]), -listing.score)
@@ -171,10 +171,9 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
     alone = years or (table.amounts if is_of_things and not amounts else [])
     is_of_money = bool(order.by & language.literals.names_of("money")) and not amounts
     things = frozenset(order.noun) | head_keywords(question)
+    # "the most expensive insurance" of premiums
     if is_of_money and things & (table.headers | title_words(table, question)):
-        alone = alone or [
-            column for column in table.amounts if column.has_currency
-        ]  # "the most expensive insurance" of premiums
+        alone = alone or [column for column in table.amounts if column.has_currency]
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
     relating = language.operations.relating - language.operations.greater - language.operations.lesser
     bounds = {*fold(" ".join(bound_words(question))).split()}
@@ -243,7 +242,8 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     numbering = [column for column in table.columns if column.is_numbering]
     births = words.keyword_set(question.language.operations.births)
     is_of_ages = not order.words.isdisjoint(question.language.operations.aging)
-    born = [column for column in table.dated if column.keywords & births] if is_of_ages else []
+    is_of_document = is_document_item(table.rows[0]["page"])
+    born = [column for column in table.dated if column.keywords & births] if is_of_ages and is_of_document else []
     measures = born or table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
     expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
     naming = [column for column in table.columns if column.keywords & nouns]
@@ -256,7 +256,6 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     is_of_born = bool(born) and is_for_person
     is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells or is_of_born)
     name_column = naming[0] if naming else table.name_column if is_of_things else None
-    is_of_document = is_document_item(table.rows[0]["page"])
     if not measures or name_column is None or (is_for_person and is_of_document and not name_column.may_be_people):
         return None
     headers = table.title_keywords | table.headers
