@@ -100,7 +100,7 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
 
     They are the rows of that table; of an empty cell also other rows, and texts of files, without the words that select its row.
     """
-    silent = _days_of_mails(question)
+    silent: set[int] = set()
     for table in tables:
         requested = requested_cell(question, table)
         cell = None if requested is None else requested[1].cells[requested[0]]
@@ -112,22 +112,6 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
             others = ((place, read) for place, read in enumerate(question.evidences) if not named <= read.keywords)
             silent.update(place for place, read in others if "row" in read.evidence or read.is_of_document)
     return frozenset(silent)
-
-
-def _days_of_mails(question: Question) -> set[int]:
-    """Return the places of the days of mails if a question does not ask when something happened: "When is the appointment?"."""
-    language = question.language
-    is_of_present = language.answer_types.expected_type(question.in_full).kind == "date"
-    if not is_of_present or language.times.asks_about_past(question.in_full):
-        return set()
-    days = fold(language.operations.day_header)
-    return {
-        place
-        for place, read in enumerate(question.evidences)
-        if is_of_mail(read.evidence)
-        and "attribute" in read.evidence
-        and fold(read.evidence["attribute"]["path"][-1]) == days
-    }
 
 
 def _lacks_year(question: Question, table: Table) -> bool:

@@ -28,7 +28,6 @@ _HAS_NAME = re.compile(r"[\w+=<>$€£×÷∞~^|]")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _WRITTEN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NEXT_SENTENCE = re.compile(r"[.!?] [^\W\d_]")
 _LEAST = 1e-3  # normalised score of a span
 _SHORTEST = 4  # characters of a span that may match a name nearly
 
@@ -113,8 +112,6 @@ def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) ->
         if near is not None:
             return names[near[0]]
         held = [name for name in names if len(name) >= _SHORTEST and f" {name} " in f" {folded} "]
-        if evidence.is_of_document and _NEXT_SENTENCE.search(text):  # sentences are not a name in them
-            held = []
         if held:
             return names[max(held, key=len)]
     return None
@@ -145,7 +142,7 @@ def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, in
     while 0 < end < len(text) and _LATIN.fullmatch(text[end - 1 : end + 1]):
         end += 1
     if evidence.is_of_document:
-        end = evidence.with_unit(start, _within_brackets(text, start, end))
+        end = _within_brackets(text, start, end)
     return text[start:end], start, end
 
 

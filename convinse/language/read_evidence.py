@@ -10,7 +10,6 @@ from ..records.evidence import Cell, Entity, Evidence, Mention, entities_within
 from ..records.facts import Fact, fact_of
 from ..records.literals import is_date
 from ..records.periods import TimedPart, timed_parts
-from ..records.units import UNIT
 from ..records.written_values import find_literals
 from .language import Language
 from .property_names import PropertyLabel
@@ -74,12 +73,6 @@ class ReadEvidence:
             return True
         is_sentence = "row" not in self.evidence and "attribute" not in self.evidence
         return is_sentence and text.islower() and words.common.issuperset(fold(text).split())
-
-    def with_unit(self, start: int, end: int) -> int:
-        """Return the end of the unit behind a number in words, "three" of "three months"; else `end`."""
-        unit = UNIT.match(self.text, end)
-        number = self._language.literals.number_in_words(self.text[start:end]) if unit else None
-        return end if unit is None or number is None else unit.end()
 
     @cached_property
     def fact(self) -> Fact | None:
