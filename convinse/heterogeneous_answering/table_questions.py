@@ -118,14 +118,7 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         if cell is None or not table.words.keywords(cell["text"]) & matched:
             is_called = table.pairs and column.keywords & words  # "who got a mail from Ines?" of "To"
             coverage = 1.0 if is_called else names.coverage(column.label, wide)
-            # "who is insured by Medis?" of columns "Insurance" and "Insured"
-            fit = (
-                max(1, len(column.keywords & words)),
-                bool(column.keywords & wide),
-                column is not table.name_column,
-                coverage,
-            )
-            fits.append((fit, number))
+            fits.append(((max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage), number))
     best = max(fits, default=None)
     is_named = best is not None and best[0][-1] >= 0.5
     asks_when = "date" in (question.expected.kind, question.language.answer_types.expected_type(question.in_full).kind)
@@ -348,10 +341,7 @@ def _is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
     if kind in ("person", "place") and any(map(str.isdigit, answer["label"])):
         return False
     types = question.language.answer_types
-    is_for_person = types.expected_type(question.in_full).kind == "person"
-    if is_for_person and answer["label"][:1].islower():  # "who is working on it?" of a column "Work"
-        return False
-    if not is_for_person or types.expected_type(column.header).kind == "person":
+    if types.expected_type(question.in_full).kind != "person" or types.expected_type(column.header).kind == "person":
         return True
     # "Who produced her album?" asks for no cell below "Album", "Who published it?" for one below "Publisher"
     return not set(fold(column.header).split()) <= set(fold(question.in_full).split())
