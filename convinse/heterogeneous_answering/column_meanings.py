@@ -35,6 +35,9 @@ def column_by_meaning(question: Question, table: Table, row: int, matched: Abstr
     words = question.language.properties.keywords(question.in_full)
     if table.pairs or not is_document_item(table.rows[row]["page"]) or words & table.headers:
         return None
+    name = table.name_column.cells[row] if table.name_column else None
+    if name is None or not matched <= question.language.properties.keywords(name["text"]):
+        return None  # a person in another column has not what the row has
     others = [column for column in table.columns if column.keywords and _may_answer(question, column, row, matched)]
     vectors = question.embed([_without_names(question, matched), *(column.header for column in others)])
     if vectors is None or not others:
