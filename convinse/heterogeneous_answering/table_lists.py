@@ -255,7 +255,7 @@ def _column_of_persons(
     """Return the column that the words of a question for people name ("who owns it?"), else one of people by its header."""
     asking = question.language.operations.with_doers(asking)
     headers = [column for column in columns if column.keywords and column.keywords <= asking]
-    people = [column for column in table.people(question.language.answer_types) if column in columns]
+    people = table.people(question.language.answer_types, columns)
     return next((column for column in (*headers, *people) if not _has_digits(column)), None)
 
 

@@ -217,7 +217,8 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
     if kind == "person":
         people = _columns_of_doers(table, order, question)
-        return next(iter(people or table.people(types)), table.name_column)
+        people = people or table.people(types, [column for column in table.columns if not column.order])
+        return next(iter(people), table.name_column)
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
     return things[0] if things else table.name_column
 

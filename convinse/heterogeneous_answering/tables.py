@@ -251,12 +251,18 @@ class Table:
         columns = [column for column in self.columns if column.order and not column.is_dated and not column.is_counter]
         return [column for column in columns if column is not self.columns[0] or not column.numbers_rows]
 
-    def people(self, types: AnswerTypes) -> list[Column]:
-        """Return the columns of people by their headers; the names of the rows if some are in one: managers are employees."""
-        names = self.name_column
-        people = [c for c in self.columns if not c.order and types.expected_type(c.header).kind == "person"]
-        is_of_people = names is not None and any({*names.texts} & {*column.texts} for column in people)
-        return [names] if names is not None and is_of_people else people
+    def people(self, types: AnswerTypes, columns: Sequence[Column]) -> list[Column]:
+        """Return those of some columns that are of people by their headers; the names of the rows if one has some of them.
+
+        Managers are employees.
+        """
+        people, names = (
+            [each for each in columns if types.expected_type(each.header).kind == "person"],
+            self.name_column,
+        )
+        if names is not None and names in columns and any({*names.texts} & {*column.texts} for column in people):
+            return [names]
+        return people
 
     @cached_property
     def headers(self) -> frozenset[str]:
