@@ -88,17 +88,14 @@ def _is_of_other_column(question: Question, read: ReadEvidence, label: str) -> b
     named = frozenset[str]().union(*(keywords(each["text"]) for each in (name, *others) if each is not cell))
     if named.isdisjoint(words):  # the row is not asked for by a name
         return False
-    text = _without_names(question, named)
+    text, least = _without_names(question, named), _ALIKE
+    if question.language.answer_types.expected_type(text).kind == "person":
+        # "who has the cellar key?" says little of a column "Held by"; "who is the wife of Rolf Meier?" does not ask for his manager
+        if not question.language.steps.identifying.match(text):
+            return False
+        least = _NONE / _SCALE
     vectors = question.embed([text, cell["header"]])
-    least = _NONE / _SCALE if _asks_who_is(question, text) else _ALIKE
     return vectors is not None and float(vectors[1] @ vectors[0]) < least
-
-
-def _asks_who_is(question: Question, text: str) -> bool:
-    """Return True if a question asks for someone by a single noun: "who is the wife of Rolf Meier?", whose manager is no answer."""
-    types, spoken = question.language.answer_types, fold(text).split()
-    is_noun = len(question.language.properties.keywords(text)) == 1 and not types.existential.isdisjoint(spoken[1:2])
-    return is_noun and types.expected_type(text).kind == "person"
 
 
 def _without_names(question: Question, matched: AbstractSet[str]) -> str:

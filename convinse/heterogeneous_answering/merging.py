@@ -55,7 +55,8 @@ class MergedCandidates:
             self._amounts.setdefault(name, entity["id"].lower())
             found = self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
             # "three months" beside the number of a section
-            if self._has_documents and not found.read and found.entity["label"].isdecimal():
+            has_unit = any(map(str.isalpha, entity["label"]))
+            if self._has_documents and has_unit and not found.read and found.entity["label"].isdecimal():
                 found.entity = entity
             return found
         if name in self._amounts and any(map(str.isalpha, name)):  # "8 GB", whose unit is no known one; not "^4.2"
