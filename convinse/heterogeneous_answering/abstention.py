@@ -12,6 +12,7 @@ from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.periods import Period, day_number
 from ..records.written_values import kind_of_value
+from .column_meanings import is_of_other_column
 from .question import Question
 from .ranked_answers import AnswerCandidate
 
@@ -47,7 +48,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         and not is_computed
         and all(evidence.is_of_document and words.isdisjoint(evidence.keywords) for evidence in question.evidences)
     )
-    checks = (_lacks_place, _lacks_time, _lacks_thing, _asks_about_future)
+    checks = (_lacks_place, _lacks_time, _lacks_thing, _asks_about_future, is_of_other_column)
     is_baseless = bool(ranked) and any(lacks(question, ranked[0]) for lacks in checks)
     if likely >= least and not unknown and not is_unrelated and not is_baseless:
         return None
@@ -89,6 +90,7 @@ def unknown_names(question: Question) -> list[str]:
     cells = [keywords(f"{cell['header']} {cell['text']}") for row in rows for cell in row["cells"]]
 
     def is_found(name: str) -> bool:
+        name = words.names.without_title(name)
         parts = keywords(name)
         in_cell = bool(parts) and any(parts <= cell for cell in cells)
         return in_cell or f" {words.words.without_article(fold(name))} " in text

@@ -16,7 +16,7 @@ from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
 from .selections import best_explained, extent_of, relates_rows, title_words, unexplained
-from .tables import Table
+from .tables import Table, lettered
 
 COUNT = "count"
 _CLAUSE_END = re.compile(r"[,;.]")
@@ -50,7 +50,7 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if counted is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     things, nouns = counted
-    is_of_files = any(read.is_of_document for read in question.evidences)
+    is_of_files = _is_of_files(question)
     if not is_of_files and operations.lasting.search(question.in_full):  # "How many years did it run?"
         return []
     if not is_of_files and _is_stated(question, nouns):
@@ -115,12 +115,19 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     if relates_rows(question, tables):
         return []
     properties = question.language.properties
-    words = properties.keywords(question.in_full)
+    words = properties.keywords(question.in_full) | lettered(question.in_full)
     # else the amount is in a cell
     countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
     several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
     # "How many repairs were made in 2024?": of a file "repairs", if there is one, not of whatever has rows of 2024
-    several = [table for table in several if things & title_words(table, question)] or several
+    named = [table for table in several if things & title_words(table, question)]
+    if (
+        not named
+        and any(column.keywords & nouns for table in tables for column in table.amounts)
+        and _is_of_files(question)
+    ):
+        return []  # "how many tickets did we sell for the concert?" of a column "Tickets sold" of another table
+    several = named or several
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
     named = [table for table in several if not things & (table.headers | table.title_keywords)]
@@ -134,6 +141,9 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
             titles |= title_words(table, question)  # of "incidents.csv" the rows are incidents
         named_things = things | (nouns & (table.headers | titles))
         if not used and not named_things & (table.headers | titles):
+            continue
+        # "how many rooms does the flat have?" is not asked of the rooms in which things stand
+        if not used and _is_of_document(question, table) and unexplained(question, table, words - things, used):
             continue
         texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
         selecting = (column for column in table.columns if properties.keyword_set(texts[column]) & used)
@@ -162,6 +172,10 @@ def _is_partial(question: Question, table: Table) -> bool:
         times = None  # "How many finals did they play up to 2010?" of "Finals up to 2010"
     is_partial = operations.partial.search(caption) or times
     return is_partial is not None and not _is_of_document(question, table)
+
+
+def _is_of_files(question: Question) -> bool:
+    return any(read.is_of_document for read in question.evidences)
 
 
 def _is_of_document(question: Question, table: Table) -> bool:

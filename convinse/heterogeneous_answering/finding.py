@@ -9,7 +9,8 @@ from functools import lru_cache
 from ..language.language import Language
 from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence, is_code
-from ..records.evidence import Entity, normalize_source
+from ..language.text import fold
+from ..records.evidence import Entity, is_of_mail, normalize_source, passage_start
 from ..records.literals import is_item, is_number
 from ..records.written_values import UNKNOWN, find_literals, value_at
 from .admission import possible_candidates, set_agreements
@@ -17,6 +18,7 @@ from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
 from .merging import MergedCandidates
 from .question import Question
 from .ranked_answers import AnswerCandidate
+from .reader import as_words
 from .selections import content_words
 from .table_questions import requested_cell
 from .tables import Table
@@ -26,6 +28,7 @@ _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a tit
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9][0-9]\b")
+_FROM = "from"  # the header of a mail
 _MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
 
 
@@ -55,7 +58,7 @@ def find_candidates(
     for answer in read:
         if silent.issuperset(answer.places):
             continue
-        candidate = merged.candidate(answer.entity)
+        candidate = merged.candidate(_sender(question, answer) or answer.entity)
         candidate.read += answer.score
         candidate.best_places += answer.places
     candidates = list(merged.candidates.values())
@@ -65,6 +68,24 @@ def find_candidates(
     for candidate in possible:
         candidate.read /= total
     return possible
+
+
+def _sender(question: Question, answer: AnswerCandidate) -> Entity | None:
+    """Return who wrote a mail to someone whom a reader took for the answer: "Dear Paul, we would love to"; None of other answers."""
+    if not any(evidence.is_of_document for evidence in question.evidences):
+        return None
+    read = question.evidences[answer.places[0]]
+    if not is_of_mail(read.evidence) or read.evidence["source"] != "text" or not read.entities:
+        return None
+    page = read.entities[0]
+    greeting = read.text[passage_start(read.evidence, page["label"]) :].partition(",")[0].split()
+    greeted = {*fold(answer.entity["label"]).split()}
+    if fold(" ".join(greeting[:1])) not in question.language.names.greetings or not greeted <= {*map(fold, greeting)}:
+        return None
+    for evidence in question.pages.get(page["id"]) or ():
+        if "attribute" in evidence and fold(evidence["attribute"]["path"][-1]) == _FROM:
+            return as_words(evidence["attribute"]["values"][0]["text"].partition("<")[0])
+    return None
 
 
 def _value_in_full(entity: Entity) -> Entity:

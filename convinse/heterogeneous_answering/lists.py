@@ -118,7 +118,10 @@ def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[Answe
         if candidate.computed is None or not candidate.computed.members:
             continue
         members = {fold(entity["label"]): entity for entity, _ in candidate.computed.members}
-        found = {name: answer for answer in ranked if (name := fold(answer.entity["label"])) in members}
+        found: dict[str, AnswerCandidate] = {}  # the more probable of two of one name
+        for answer in ranked:
+            if (name := fold(answer.entity["label"])) in members:
+                found.setdefault(name, answer)
         score = min(1.0, sum(answer.score for answer in found.values()))
         rest = [answer for answer in ranked if fold(answer.entity["label"]) not in members]
         if not rest or score >= rest[0].score:

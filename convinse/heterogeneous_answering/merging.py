@@ -53,7 +53,12 @@ class MergedCandidates:
         name = same_words(entity["label"], self._question.language.words)
         if is_known(entity):
             self._amounts.setdefault(name, entity["id"].lower())
-            return self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
+            found = self.candidates.setdefault(entity["id"].lower(), EntityCandidate(entity))
+            # "three months" beside the number of a section
+            has_unit = any(map(str.isalpha, entity["label"]))
+            if self._has_documents and has_unit and not found.read and found.entity["label"].isdecimal():
+                found.entity = entity
+            return found
         if name in self._amounts and any(map(str.isalpha, name)):  # "8 GB", whose unit is no known one; not "^4.2"
             return self.candidates[self._amounts[name]]
         items = {self._items[name]} if name in self._items else self._surnames.get(name, set())

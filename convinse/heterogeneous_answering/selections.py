@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import date, timedelta
+from itertools import takewhile
 
 from ..language.text import fold
 from ..language.time_words import PartOfTime
@@ -17,7 +18,7 @@ from ..records.periods import AskedTime, Boundary
 from ..records.written_values import UNKNOWN
 from .bounds import Bound, Limit, bound_words, bounds_of, limiting_column, measure_of
 from .question import Question
-from .tables import Column, Selection, Table
+from .tables import Column, Selection, Table, lettered
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
@@ -158,6 +159,8 @@ def _sides(question: Question) -> tuple[str, str, str] | None:
     denial = question.language.words.denial.search
     if not first or not second or (denial(" ".join(first)) and fold(second[0]) not in common):
         return None  # "not paid or overdue" may be neither of both
+    if fold(second[0]) not in common:  # "in May or June"
+        second = [*takewhile(lambda word: fold(word) in common, first), *second]
     return " ".join(words[:start]), " ".join(first), " ".join(second)
 
 
@@ -342,7 +345,7 @@ def _in_season(question: Question, table: Table, selected: Selection, words: Abs
     names = named & words
     if season is None or (named and not names):
         return selected
-    dated = table.dated_by(words)
+    dated = table.dated_by(question.language.properties.keywords(question.in_full))
     unjudged = sum(_is_undated(row, dated) for row in selected.rows)
     days: dict[int, Sequence[tuple[int, int, int]]] = {
         row: [day for column in dated if (day := column.day(row))] for row in selected.rows
@@ -524,4 +527,4 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
 def content_words(question: Question) -> frozenset[str]:
     """Return the keywords of a question without "how many" and "how much"."""
     keywords, many = question.language.properties.keywords, question.language.literals.counted.search(question.in_full)
-    return keywords(question.in_full) - (keywords(many[0]) if many else frozenset())
+    return (keywords(question.in_full) | lettered(question.in_full)) - (keywords(many[0]) if many else frozenset())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 
 from ..language.text import fold
 from ..records.evidence import Cell, Entity
@@ -105,6 +106,8 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     asking = question.language.operations.listing.match(text)
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
+    common = question.language.words.common
+    behind = list(takewhile(lambda word: fold(word) not in common, behind))  # "customers from Brakel"
     nouns = head_keywords(question) | properties.keyword_set(behind)
     if question.language.operations.whats.search(text):  # "what is on shelf B?" asks for no shelf
         nouns = frozenset()
@@ -206,10 +209,10 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
     if kind == "person" and types.expected_type(question.in_full).kind != kind:
         kind = "any"  # "what has Ines borrowed?"
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
-    if table.title_keywords & nouns or nouns <= title_words(
+    if table.title_keywords & nouns or nouns & title_words(
         table, question
     ):  # "visits at 10:15" of a column "Day of visit"
-        headed = [column for column in headed if not column.is_dated or column.keywords <= words]
+        headed = [column for column in headed if not column.is_dated or _is_said(column.header, question)]
     if kind == "person":  # "whose birthday is in June?"
         headed = [column for column in headed if not column.order]
     if not headed and any(column.keywords & nouns for column in equal):
@@ -240,16 +243,19 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
     return named if is_their_name or is_generic or is_person else None
 
 
+def _is_said(header: str, question: Question) -> bool:
+    """Return True if a question has all words of a header: "customers" does not say "Customer since"."""
+    keyword = question.language.properties.keyword
+    return {*map(keyword, fold(header).split())} <= {*map(keyword, fold(question.in_full).split())}
+
+
 def _column_of_persons(
     question: Question, table: Table, columns: Sequence[Column], asking: frozenset[str]
 ) -> Column | None:
     """Return the column that the words of a question for people name ("who owns it?"), else one of people by its header."""
     asking = question.language.operations.with_doers(asking)
-    expected_type, names = question.language.answer_types.expected_type, table.name_column
     headers = [column for column in columns if column.keywords and column.keywords <= asking]
-    people = [column for column in columns if expected_type(column.header).kind == "person"]
-    if names is not None and names in columns and any({*names.texts} & {*column.texts} for column in people):
-        people = [names]  # managers are employees: each row is a person
+    people = table.people(question.language.answer_types, columns)
     return next((column for column in (*headers, *people) if not _has_digits(column)), None)
 
 

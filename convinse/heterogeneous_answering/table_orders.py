@@ -53,7 +53,8 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     The other rows of a whole series ("Studio albums" of the band that the question is about) are rivals of the answer.
     """
     order = _asked_order(question)
-    if order is None:
+    is_of_documents = any(read.is_of_document for read in question.evidences)
+    if order is None or not (order.noun or order.by or is_of_documents):
         return []
     operations = question.language.operations
     ages = question.language.literals.names_of("old") - {"old"}
@@ -61,7 +62,6 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
         order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
     listing_of = _by_amount if order.by else _by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
-    is_of_documents = any(read.is_of_document for read in question.evidences)
     rest = {id(listing): _unexplained(listing, order, question) if is_of_documents else () for listing in listings}
     for listing in sorted(
         listings, key=lambda listing: (not listing.is_series, len(rest[id(listing)]), -listing.score)
@@ -84,6 +84,8 @@ def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> fr
     words -= properties.keywords(" ".join(bound_words(question)))
     words &= properties.keywords(question.language.times.without_time(question.in_full))
     verbs = properties.keyword_set(question.language.operations.adding)
+    if listing.measures[0].keywords & properties.keyword_set(question.language.operations.births):  # "youngest singer"
+        words -= frozenset(w for w in order.noun if question.language.answer_types.expected_type(w).kind == "person")
     return unexplained(question, table, words - verbs, table.selection(words).used)
 
 
@@ -133,7 +135,7 @@ def _asked_order(question: Question) -> AskedOrder | None:
     names = language.properties.keyword_set(thing["label"] for thing in question.about)
     for order in orders:
         noun = tuple(word for word in order.noun if word not in names or len(order.noun) == 1)
-        if not language.words.ones.issuperset(noun) or order.by:
+        if not language.words.ones.issuperset(noun) or order.by or not order.noun:
             return order._replace(noun=noun)
     if not orders or not orders[0].noun:
         return None
@@ -167,6 +169,11 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
         frozenset(order.noun) & (table.headers | table.title_keywords) and order.by & language.operations.sizes
     )
     alone = years or (table.amounts if is_of_things and not amounts else [])
+    is_of_money = bool(order.by & language.literals.names_of("money")) and not amounts
+    things = frozenset(order.noun) | head_keywords(question)
+    # "the most expensive insurance" of premiums
+    if is_of_money and things & (table.headers | title_words(table, question)):
+        alone = alone or [column for column in table.amounts if column.has_currency]
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
     relating = language.operations.relating - language.operations.greater - language.operations.lesser
     bounds = {*fold(" ".join(bound_words(question))).split()}
@@ -209,10 +216,9 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     if kind == "person" and types.expected_type(question.in_full).kind != kind:  # "longest incident" of incidents
         kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
     if kind == "person":
-        people = _columns_of_doers(table, order, question) or [
-            column for column in table.columns if not column.order and types.expected_type(column.header).kind == kind
-        ]
-        return people[0] if people else table.name_column
+        people = _columns_of_doers(table, order, question)
+        people = people or table.people(types, [column for column in table.columns if not column.order])
+        return next(iter(people), table.name_column)
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
     return things[0] if things else table.name_column
 
@@ -223,7 +229,7 @@ def _columns_of_doers(table: Table, order: AskedOrder, question: Question) -> li
     return [
         column
         for column in table.columns
-        if not column.order and column.keywords & doers and not column.keywords & {*order.noun}
+        if not column.order and column.keywords & doers and not column.keywords & {*order.noun} and column.may_be_people
     ]
 
 
@@ -235,16 +241,23 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     times = [column for column in table.columns if column.is_timed]
     times.sort(key=lambda column: not column.keywords & words.keywords(question.in_full))
     numbering = [column for column in table.columns if column.is_numbering]
-    measures = table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
+    births = words.keyword_set(question.language.operations.births)
+    is_of_ages = not order.words.isdisjoint(question.language.operations.aging)
+    is_of_document = is_document_item(table.rows[0]["page"])
+    born = [column for column in table.dated if column.keywords & births] if is_of_ages and is_of_document else []
+    measures = born or table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
     expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
     naming = [column for column in table.columns if column.keywords & nouns]
     naming = [column for column in naming if not column.order or column.is_numbering]
     naming.sort(key=lambda column: column.order is not None)
     # "the oldest dog" of a file of patients, one of which is a dog
     is_in_cells = is_document_item(table.rows[0]["page"]) and table.selection(nouns).used >= nouns
-    is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells)
+    # who is born is a person: "the youngest singer", "who is the oldest?"
+    is_for_person = question.language.answer_types.expected_type(question.in_full).kind == "person"
+    is_of_born = bool(born) and is_for_person
+    is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells or is_of_born)
     name_column = naming[0] if naming else table.name_column if is_of_things else None
-    if not measures or name_column is None:
+    if not measures or name_column is None or (is_for_person and is_of_document and not name_column.may_be_people):
         return None
     headers = table.title_keywords | table.headers
     page = words.keywords(question.items.label(table.rows[0]["page"]))
@@ -271,7 +284,9 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
     if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
-        said_of_rows = is_in_cells or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        said_of_rows = (
+            is_in_cells or is_of_born or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        )
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
     if is_document_item(table.rows[0]["page"]) and kind == "person":

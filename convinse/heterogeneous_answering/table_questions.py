@@ -39,6 +39,7 @@ from ..records.written_values import day_in, value_at
 from ..wikipedia.page import sentence_places
 from .bounds import bound_words, with_measures
 from .candidates import Computed
+from .column_meanings import column_by_meaning
 from .comparisons import chosen_by_value
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
@@ -93,7 +94,9 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     if is_unexplained("cell", question, table, words, selection.used):
         return None
     row = rows[0]
-    column = _requested_column(question, table, row, selection.used)
+    column = _requested_column(question, table, row, selection.used) or column_by_meaning(
+        question, table, row, selection.used
+    )
     if column is None:
         return None
     cell = column.cells[row]
@@ -125,6 +128,7 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         and len(table.dated) == 1
         and not table.dated[0].is_empty(row)
         and is_document_item(table.rows[row]["page"])
+        and not matched <= table.title_keywords  # "when do we rehearse?" of "Extra rehearsals"
     ):
         rest = unexplained(question, table, content_words(question), matched)
         if table.pairs or not (is_named or rest):  # "when did she write?" of a mail, "when is the fire drill?"

@@ -13,6 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..language.answer_types import AnswerTypes
 from ..language.operations import OperationWords
 from ..language.property_names import PropertyLabel, PropertyWords
 from ..language.read_evidence import ReadEvidence
@@ -27,6 +28,7 @@ from ..records.written_values import UNKNOWN, day_in, find_literals
 from .question import Question
 
 _BRACKETED = re.compile(r"\([^()]*\)")
+_LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
 _QUOTES = "\"“”'‘’ "
 _MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
 _MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
@@ -34,6 +36,11 @@ _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, 
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 _MIN_SUMMED = 3  # rows above one that may have their sum
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
+
+
+def lettered(text: str) -> frozenset[str]:
+    """Return the words with a letter behind them that is a stop word elsewhere: "cupboard a" of "scores in cupboard A"."""
+    return frozenset(name.casefold() for name in _LETTERED.findall(text))
 
 
 class Selection(NamedTuple):
@@ -98,6 +105,11 @@ class Column:
         """True if its cells are short and nearly all different."""
         texts = self.texts
         return sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts) and len({*texts}) >= _MIN_DISTINCT * len(texts)
+
+    @property
+    def may_be_people(self) -> bool:
+        """True if all its cells begin with a capital and have no digit."""
+        return all(text[:1].isupper() and not any(map(str.isdigit, text)) for text in self.texts)
 
     @property
     def has_currency(self) -> bool:
@@ -204,7 +216,11 @@ class Table:
         """The keywords of each row: of its cells, of the part of the table that it is in, and of the title of its page if there are several."""
         texts = ((row.get("part", ""), *(cell["text"] for cell in row["cells"])) for row in self.rows)
         titles = (self.titles.get(row.get("page", ""), frozenset()) for row in self.rows)
-        return [self.words.keywords(" ".join(row)) | title for row, title in zip(texts, titles, strict=True)]
+        named = (lettered(" | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])) for row in self.rows)
+        return [
+            self.words.keywords(" ".join(row)) | title | letters
+            for row, title, letters in zip(texts, titles, named, strict=True)
+        ]
 
     @cached_property
     def name_column(self) -> Column | None:
@@ -234,6 +250,19 @@ class Table:
         """The columns of numbers that are no dates and do not count or number the rows, from the left."""
         columns = [column for column in self.columns if column.order and not column.is_dated and not column.is_counter]
         return [column for column in columns if column is not self.columns[0] or not column.numbers_rows]
+
+    def people(self, types: AnswerTypes, columns: Sequence[Column]) -> list[Column]:
+        """Return those of some columns that are of people by their headers; the names of the rows if one has some of them.
+
+        Managers are employees.
+        """
+        people, names = (
+            [each for each in columns if types.expected_type(each.header).kind == "person"],
+            self.name_column,
+        )
+        if names is not None and names in columns and any({*names.texts} & {*column.texts} for column in people):
+            return [names]
+        return people
 
     @cached_property
     def headers(self) -> frozenset[str]:
@@ -277,7 +306,9 @@ class Table:
             if rows & those:
                 rows &= those
                 matched.add(word)
-        return Selection(sorted(rows), frozenset(matched), not any(having[word] for word in having.keys() - matched))
+        is_whole = not any(having[word] for word in having.keys() - matched)
+        nouns = self.words.keywords(" ".join(word for word in matched if " " in word))  # of "row a"
+        return Selection(sorted(rows), frozenset(matched) | nouns, is_whole)
 
     def own_row(self, selection: Selection) -> int | None:
         """Return the row of the thing that words name, if all other rows with them refer to it: the manager's among the staff's."""

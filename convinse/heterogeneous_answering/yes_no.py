@@ -9,7 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..language.read_evidence import ReadEvidence
+from ..language.text import fold
 from ..language.validity import contradicting, holding, judged_parts
+from ..wikipedia.page import sentence_places
 from .bounds import bound_words
 from .comparisons import holds as comparison_holds
 from .memberships import is_member
@@ -63,9 +66,7 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
     """
     if (computed := comparison_holds(question) or _rows_hold(question, of_documents)) is not None:
         holds, places = computed
-        sign = 1 if holds else -1
-        features = YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))
-        return Verdict(features, places, is_covered=True)
+        return Verdict(_certain(holds), places, is_covered=True)
     covered = _covered(question)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
     if not order:
@@ -86,9 +87,35 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
         odds = np.log(yes / (1 - yes))
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
+    if _is_opposed(question, question.evidences[order[0]]):
+        return Verdict(_certain(holds=False), tuple(order[:1]), is_covered=True)
     denial, best = question.language.words.denial.search, question.evidences[order[0]].text
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
+
+
+def _certain(holds: bool) -> YesNoFeatures:
+    sign = 1 if holds else -1
+    return YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))
+
+
+def _is_opposed(question: Question, read: ReadEvidence) -> bool:
+    """Return True if the sentence of a file that has most of a question says the opposite of a word of it: "Sunday: closed"."""
+    words, keywords = question.language.words, question.language.properties.keywords
+    asking = [word for word in fold(question.in_full).split() if word in words.opposites]
+    if not read.is_of_document or len(asking) != 1 or words.denial.search(question.in_full):
+        return False
+    rest = keywords(question.in_full) - keywords(asking[0])
+    sentences = [read.text[start:end] for start, end in sentence_places(read.text)]
+    best = max(sentences, key=lambda sentence: len(rest & keywords(sentence)), default="")
+    said = {*fold(best).split()}
+    is_denied = words.denial.search(best) is not None
+    return (
+        bool(rest & keywords(best))
+        and not is_denied
+        and bool(said & words.opposites[asking[0]])
+        and asking[0] not in said
+    )
 
 
 def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:
@@ -98,9 +125,10 @@ def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool,
     """
     if not any(read.is_of_document for read in question.evidences):
         return None
-    every = question.language.operations.every.search(question.in_full)
-    keywords = question.language.properties.keywords
-    words = content_words(question) - question.language.properties.light_keywords - keywords(every[0] if every else "")
+    operations, keywords = question.language.operations, question.language.properties.keywords
+    quantifiers = (operations.every.search(question.in_full), operations.existing.search(question.in_full))
+    words = content_words(question) - question.language.properties.light_keywords
+    words = words.difference(*(keywords(quantifier[0]) for quantifier in quantifiers if quantifier))
     tables = (*whole_tables(question), *of_documents)
     for table in tables:
         said = _judged_rows_hold(question, table, words) or _row_says(question, table, words)

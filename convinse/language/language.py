@@ -18,7 +18,7 @@ from .property_names import PropertyWords
 from .sentence_templates import SentenceTemplates
 from .step_words import StepWords
 from .talk_words import TalkWords
-from .text import Words
+from .text import Words, fold
 from .time_words import TimeWords
 from .word_lists import Phrases, Renamed, WordLists, WordSet, read_words
 
@@ -34,6 +34,8 @@ class NameWords(WordLists):
 
     file = "names.txt"
     suffixes: WordSet
+    titles: WordSet
+    greetings: WordSet
     particles: WordSet
     joining: WordSet
     listing: WordSet
@@ -42,6 +44,11 @@ class NameWords(WordLists):
     def parted(self, names: str) -> list[str]:
         """Return the names of a list of names."""
         return re.split(rf" (?:{'|'.join(sorted(self.listing))}) ", names)
+
+    def without_title(self, name: str) -> str:
+        """Return a name without the title before it: "Okoye" of "Mr Okoye"."""
+        title, _, rest = name.partition(" ")
+        return rest if rest and fold(title) in self.titles else name
 
     @cached_property
     def written(self) -> re.Pattern[str]:

@@ -27,6 +27,8 @@ class LiteralWords(WordLists):
     joining: WordSet
     currencies: Renamed
     counted: re.Pattern[str]
+    paying: re.Pattern[str]
+    lasting: re.Pattern[str]
     measures: Table
     inclusive: Phrases
 
@@ -37,6 +39,10 @@ class LiteralWords(WordLists):
         numbers = dict.fromkeys(sorted(words.articles - words.definite), 1)
         numbers |= {word: value for value, word in enumerate(self.small_numbers, 1)}
         return MappingProxyType(numbers | {word: _TEN * value for value, word in enumerate(self.tens, 2)})
+
+    def quantity(self, question: str) -> str:
+        """Return "money" or "time" if a question asks for an amount of it, else an empty string."""
+        return "money" if self.paying.search(question) else "time" if self.lasting.search(question) else ""
 
     def asked_scale(self, question: str) -> int:
         """Return the unit of counting in a question: 1000000 in "how many million copies"; else 1."""

@@ -48,6 +48,7 @@ class OperationWords(WordLists):
     earliest: WordSet
     latest: WordSet
     aging: WordSet
+    births: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
@@ -126,7 +127,7 @@ class OperationWords(WordLists):
             noun = tuple(map(self.properties.keyword, self._noun(words[behind:])))
             if not noun and not by:  # "Which bus leaves first?"
                 noun = tuple(map(self.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
-            if noun or by:
+            if noun or by or word in self.aging:  # "who is the oldest?"
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 

@@ -55,3 +55,20 @@ IN_BASE: dict[str, tuple[str, float]] = {
     for word in words.split()
 }  # fmt: skip
 BASE_UNITS = frozenset(base for base, _ in IN_BASE.values() if base)
+_IN_MONEY = re.compile(rf"[{CURRENCY}]|\b(?:{MONEY_WORDS})\b", re.IGNORECASE)
+_IN_TIME = re.compile(rf"[\d\w][ -](?:{'|'.join(word for word in UNIT_RANKS[1] if len(word) > 1)})\W*$", re.IGNORECASE)
+_CLOCK = re.compile(r"\d\d?:\d\d(?!\d)")
+
+
+def quantity_of(text: str) -> str:
+    """Return what an amount is of, money, time or another quantity that its unit names; empty without a unit.
+
+    >>> quantity_of("€18"), quantity_of("three months"), quantity_of("12 km"), quantity_of("25")
+    ('money', 'time', 'other', '')
+    """
+    if _IN_MONEY.search(text):
+        return "money"
+    if _IN_TIME.search(text):
+        return "time"
+    has_unit = any(unit.end() == len(text) for unit in UNIT.finditer(text))
+    return "other" if has_unit or _CLOCK.search(text) else ""

@@ -252,6 +252,13 @@ class Resources:
         settings = configured(self.config, key, self.config.evs_max_length)
         return BiEncoder(name, settings=settings, models=self.models)
 
+    def embed(self, texts: Sequence[str]) -> np.ndarray | None:
+        """Return the vectors [n, d] of short texts by the bi-encoder of the evidences; None without one."""
+        name = self.config.evs_bi_encoder
+        if not name:
+            return None
+        return self._opened("embed", lambda: self.embeddings(name, "evs_bi_encoder")).embed_questions(texts)
+
     def embeddings(self, name: str, key: str) -> KeptEmbeddings:
         """Return a bi-encoder with its embeddings: those of the dump, and a cache of others, in memory without `ers_use_cache`.
 
