@@ -15,6 +15,7 @@ from ..records.conversation import Turn
 from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
 from ..support.weights import ConditionalLogit, check_names, read_model
+from ..wikipedia.pages import Pages
 
 FILE = "referents.json"
 FORMAT = 1  # of the file; raised when its keys change
@@ -39,7 +40,7 @@ class ReferentFeatures(NamedTuple):
         asked: the share of the turns that were about it.
         fits: 1 if a pronoun of the question may stand for it, by kind and gender, -1 if no pronoun may, 0 without a pronoun.
         of_class: the question has a noun for its class ("the film").
-        apart: the question names items itself; the entity is not one of them, and not in a fact with one.
+        apart: the question names items itself; the entity is not one of them, not in a fact with one, and neither page names the other.
     """
 
     pointed: float
@@ -113,11 +114,12 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
 
 
 class FeatureReader:
-    """A reader of the features of questions, in a language, and of entities, with their facts in a knowledge base."""
+    """A reader of the features of questions, in a language, and of entities, with their facts and pages."""
 
-    def __init__(self, kb: Items, language: Language) -> None:
-        self._kb, self._language = kb, language
+    def __init__(self, kb: Items, pages: Pages, language: Language) -> None:
+        self._kb, self._pages, self._language = kb, pages, language
         self._neighbors = lru_cache(maxsize=_CACHED)(lambda item: kb.neighbors(item, _NEIGHBORS))
+        self._mentions = lru_cache(maxsize=_CACHED)(self._items_on_page)
 
     def read(
         self,
@@ -148,9 +150,6 @@ class FeatureReader:
             item = earlier.entity["id"]
             is_linked = is_item(item)
             heads = types.heads(self._kb.types(item)) if is_linked else frozenset()
-            is_near = item in named or (
-                is_linked and bool(named) and not named.keys().isdisjoint(self._neighbors(item))
-            )
             features.append(
                 ReferentFeatures(
                     pointed=math.log(max(probability, _MIN_PROBABILITY)) / -math.log(_MIN_PROBABILITY),
@@ -160,10 +159,23 @@ class FeatureReader:
                     asked=len(earlier.questions) / max(1, num_turns),
                     fits=fit,
                     of_class=float(not classes.isdisjoint(heads)),
-                    apart=float(bool(named) and not is_near),
+                    apart=float(bool(named) and not (is_linked and self._is_near(item, named))),
                 )
             )
         return features
+
+    def _is_near(self, item: str, named: Mapping[str, int]) -> bool:
+        """Return True if an item is named, is in a fact with a named one, or the page of one of the two names the other."""
+        beside = (self._neighbors(item), self._mentions(item))
+        return (
+            item in named
+            or not all(map(named.keys().isdisjoint, beside))
+            or any(item in self._mentions(other) for other in named)
+        )
+
+    def _items_on_page(self, item: str) -> frozenset[str]:
+        evidences = self._pages.get(item) or ()
+        return frozenset(entity["id"] for evidence in evidences for entity in evidence["wikidata_entities"])
 
     def _fits(self, pronouns: Sequence[str], items: Sequence[str]) -> list[float]:
         if not pronouns:

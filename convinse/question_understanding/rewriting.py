@@ -17,6 +17,7 @@ from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Mention
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
+from ..wikipedia.pages import Pages
 from .history import answer_text
 from .referents import EarlierEntity, FeatureReader, ReferentFeatures, ReferentWeights, earlier_entities
 
@@ -49,6 +50,7 @@ class Rewriter:
         model: the model of the pointers; without it, or without weights, the last question and its answer go before the question.
         weights: the weights of the logit.
         kb: the knowledge base of the items.
+        pages: the pages of the items.
         linker: links the names in questions.
         language: the language of the questions.
     """
@@ -58,11 +60,12 @@ class Rewriter:
         model: QuestionRewriter | None,
         weights: ReferentWeights | None,
         kb: Items,
+        pages: Pages,
         linker: EntityLinker,
         language: Language,
     ) -> None:
         self._model, self._weights, self._kb, self._linker, self._language = model, weights, kb, linker, language
-        self._reader = FeatureReader(kb, language)
+        self._reader = FeatureReader(kb, pages, language)
         self._has_relations = any(kb.properties())
 
     def readings(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[list[FullQuestion]]:

@@ -61,7 +61,7 @@ class Slots(QuestionUnderstanding):
         """The rewriter with the model of `qu_rewriter`, loaded on first use."""
         model, name = self.resources.rewriter(), self.config.qu_rewriter
         weights = None if name is None else read_weights(Path(model_path(name)), "qu_rewriter")
-        return Rewriter(model, weights, self.kb, self.resources.linker, self.language)
+        return Rewriter(model, weights, self.kb, self.resources.pages, self.resources.linker, self.language)
 
     @property
     def kb(self) -> Items:

@@ -13,6 +13,7 @@ from convinse.question_understanding.slots import Slots, unlinked_names
 from convinse.records.rewriting import EarlierTurn, Insertion, concatenated, history_text, rewritten
 from convinse.resources import Resources
 from convinse.testing import QuestionUnderstandingContract
+from convinse.wikipedia.pages import NoPages
 
 HISTORY = [EarlierTurn(f"Q{number}?", f"a{number}") for number in range(7)]
 TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}
@@ -58,7 +59,7 @@ def starts(text):
 
 def test_features_of_items_of_the_history(world_kb):
     history = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
-    reader = FeatureReader(world_kb, english())
+    reader = FeatureReader(world_kb, NoPages(), english())
     film, director = reader.read("When was he born?", earlier_entities(history), 1, [0.0, 1.0], {})
     assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
     assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
@@ -75,6 +76,9 @@ CONVERSATIONS = [
     (GODFATHER, "How long is the film?", "The Godfather", "Q47703"),
     ("Who stars in the film Titanic?", "Who directed the film?", "the film (Titanic)", "Q44578"),
     ("How tall is Shakira?", "Who directed Jaws?", "Who directed Jaws", "Q189505"),
+    (GODFATHER, TOLSTOY, TOLSTOY[:-1], "Q7243"),
+    (TOLSTOY, "Where was Ridley Scott born?", "Where was Ridley Scott born", "Q56005"),
+    ("Who directed Lost in Translation?", "Who shot it?", "Who shot Lost in Translation", "Q107270"),
 ]
 
 
