@@ -1,6 +1,7 @@
 """Sets of questions that answers are judged by and that nothing was chosen by: the third set, follow-ups, questions over files, written dialogues."""
 
 import json
+import random
 import re
 import statistics
 from collections import defaultdict
@@ -32,6 +33,8 @@ from .timing import timed
 
 # -- questions as people type them, over the embedded data, wikidata-27k and saved pages ---------------------------------
 
+_TO_CHOOSE_BY = ("train", "dev", "natural-dev")
+_TO_JUDGE = ("test", "natural", "natural-fresh", "natural-third")
 _PAGES: dict[str, tuple[str, str] | None] = {"embedded": None, "w27k": INTRODUCTIONS, "pages": SAVED}
 _THIRD_COLUMNS = {
     "conversations": ("conversations", "{}"),
@@ -110,6 +113,49 @@ def followups(bench: Bench) -> Figures:
                             rows[row][f"{half}_of"] += column == half
     bench.compare("conversations whose later turns lean on what was said", ("kind",), _FOLLOWUP_COLUMNS, {(): rows})
     return dict(rows)
+
+
+_TOPIC_COLUMNS = {
+    "questions": ("questions", "{}"), "put otherwise": ("changed", "{}"),
+    "right alone": ("alone", "{}"), "right behind others": ("behind", "{}"),
+}  # fmt: skip
+_TOPIC_SEED = 3
+_MOST_BEFORE = 3  # turns of another conversation
+
+
+def topics(bench: Bench) -> Figures:
+    """Ask the first question of each embedded conversation alone, and behind turns of another one, mostly of its domain.
+
+    The referents of follow-ups learned from those to choose by: train, dev and natural-dev.
+    """
+    rows: dict[str, Figures] = {}
+    with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline:
+        for name, parts in (("to choose by", _TO_CHOOSE_BY), ("to judge", _TO_JUDGE)):
+            drawn, row = random.Random(_TOPIC_SEED), dict.fromkeys(("questions", "changed", "alone", "behind"), 0)
+            for part in parts:
+                conversations = read_part(pipeline.config, part)[: bench.size.limit]
+                for conversation in conversations:
+                    others = [other for other in conversations if other is not conversation]
+                    alike = [other for other in others if other.get("domain") == conversation.get("domain")]
+                    before = drawn.choice(alike or others)["questions"][: drawn.randint(1, _MOST_BEFORE)]
+                    turn = conversation["questions"][0]
+                    alone = pipeline.session(SOURCES).ask(turn["question"])
+                    session = pipeline.session(SOURCES)
+                    for earlier in before:
+                        session.ask(earlier["question"])
+                    behind = session.ask(turn["question"])
+                    row["questions"] += 1
+                    row["changed"] += alone["structured_representation"] != behind["structured_representation"]
+                    row["alone"] += _is_right(alone, turn)
+                    row["behind"] += _is_right(behind, turn)
+            rows[name] = row
+    bench.compare("complete questions behind another topic", ("sets",), _TOPIC_COLUMNS, {(): rows})
+    return rows
+
+
+def _is_right(answered: Turn, turn: Turn) -> bool:
+    answers = answered["pred_answers"]
+    return bool(answers) and is_answer(answers[0]["answer"], turn["answers"])
 
 
 # -- values, and what is not there --------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from convinse.records.evidence import SOURCES
 from convinse.reports.comparison import interval
 from convinse.scoring.pipeline_runs import measured_turns
 
-from .answer_sets import dialogues, documents, followups, reliability, third, values
+from .answer_sets import dialogues, documents, followups, reliability, third, topics, values
 from .harness import Bench, Figures, Spec, note, run
 from .spans import spans
 from .wikidata_sets import HISTORIES, convmix, convquestions, temporal
@@ -141,7 +141,7 @@ _PARTS = {
     "sources": sources_part, "groups": groups_part, "histories": histories_part, "natural": partial(natural_part, part=NATURAL),
     "fresh": partial(natural_part, part=FRESH),
     "understanding": understanding_part,
-    "third": third, "followups": followups, "values": values, "reliability": reliability, "documents": documents, "spans": spans, "dialogues": dialogues,
+    "third": third, "followups": followups, "topics": topics, "values": values, "reliability": reliability, "documents": documents, "spans": spans, "dialogues": dialogues,
     "convquestions": convquestions, "convmix": convmix, "temporal": temporal,
 }  # fmt: skip
 
