@@ -48,17 +48,17 @@ def rows(data: Path) -> Iterator[Row]:
     common = [label for label, _ in Counter(line[1] for line in lines).most_common(_COMMON)]
     keywords, names_of = english().properties.keywords, english().literals.names_of
     counts: Counter[str] = Counter()
-    for subject, asked, _, question in lines:
-        name, header = labels.get(subject, ""), labels.get(asked, "")
-        is_usable = name and header and not asked.startswith("R") and name.casefold() in question.casefold()
-        if not is_usable or counts[asked] == _OF_A_PROPERTY:
+    for subject, property_id, _, question in lines:
+        name, header = labels.get(subject, ""), labels.get(property_id, "")
+        is_usable = name and header and not property_id.startswith("R") and name.casefold() in question.casefold()
+        if not is_usable or counts[property_id] == _OF_A_PROPERTY:
             continue
         words = keywords(_with(question, name, ""))
         words = words.union(*map(names_of, words))
         if keywords(header) & words:
             continue
-        counts[asked] += 1
-        others = [labels[other] for other in drawn.sample(common, 8) if other != asked and other in labels]
+        counts[property_id] += 1
+        others = [labels[other] for other in drawn.sample(common, 8) if other != property_id and other in labels]
         others = [other for other in others if not keywords(other) & words][: drawn.randint(_FEWEST, _MOST)]
         yield Row(_with(question, name, "it"), [header, *others])
 

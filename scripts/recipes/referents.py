@@ -50,10 +50,10 @@ _CONVMIX = 0.4  # weight of a question of ConvMix, which comes twice
 _CHANGED = 0.25  # weight of a question behind another conversation: at 1 six more of 548 follow-ups lose their topic
 _SEED = 7
 _MOST_BEFORE = 3  # turns of another conversation before a question
-_Asked = tuple[Conversation, list[Turn], Turn]  # a question, its conversation, and the turns before it
+_Question = tuple[Conversation, list[Turn], Turn]  # a question, its conversation, and the turns before it
 
 
-def asked(conversations: Sequence[Conversation]) -> Iterator[_Asked]:
+def questions_in_turn(conversations: Sequence[Conversation]) -> Iterator[_Question]:
     """The questions of conversations behind those before them."""
     for conversation in conversations:
         history: list[Turn] = []
@@ -62,7 +62,7 @@ def asked(conversations: Sequence[Conversation]) -> Iterator[_Asked]:
             history.append(_in_full(turn))
 
 
-def asked_behind_others(conversations: Sequence[Conversation]) -> Iterator[_Asked]:
+def questions_behind_others(conversations: Sequence[Conversation]) -> Iterator[_Question]:
     """The first question of each conversation behind turns of one of its domain, and behind turns of one of another."""
     drawn = random.Random(_SEED)
     for conversation in conversations:
@@ -73,7 +73,7 @@ def asked_behind_others(conversations: Sequence[Conversation]) -> Iterator[_Aske
             yield conversation, [*map(_in_full, before)], conversation["questions"][0]
 
 
-def choices(config: Config, questions: Iterable[_Asked], weight: float = 1.0) -> Iterator[Choice]:
+def choices(config: Config, questions: Iterable[_Question], weight: float = 1.0) -> Iterator[Choice]:
     """The things that each question may be about; the features of the question are those of "nothing"."""
     with Resources(config) as resources:
         rewriter, reader = resources.rewriter(), FeatureReader(resources.kb, resources.pages, resources.language)
@@ -146,14 +146,14 @@ def main() -> None:
     real = load_config("wikidata-27k.yml", kb_path=options.kb, ers_wikipedia_dump=options.dump)
     convmix = read_benchmark(needed(shared_data(), "convmix", "dev_wd27k.json.gz"), "convmix", "dev")
     parts = {part: read_part(embedded, part) for part in _PARTS}
-    sets = {part: list(choices(embedded, asked(conversations))) for part, conversations in parts.items()}
-    of_convmix = list(choices(real, asked(convmix), _CONVMIX))
+    sets = {part: list(choices(embedded, questions_in_turn(conversations))) for part, conversations in parts.items()}
+    of_convmix = list(choices(real, questions_in_turn(convmix), _CONVMIX))
     sets["convmix"] = [of_person for of_person in of_convmix if not is_held_out(f"convmix {of_person.group}")]
     sets["convmix, unseen by the head"] = [
         of_person for of_person in of_convmix if is_held_out(f"convmix {of_person.group}")
     ]
-    behind = [choices(embedded, asked_behind_others(conversations), _CHANGED) for conversations in parts.values()]
-    sets["behind others"] = [*chain(*behind), *choices(real, asked_behind_others(convmix), _CONVMIX * _CHANGED)]
+    behind = [choices(embedded, questions_behind_others(conversations), _CHANGED) for conversations in parts.values()]
+    sets["behind others"] = [*chain(*behind), *choices(real, questions_behind_others(convmix), _CONVMIX * _CHANGED)]
     cells = [["all of them", *by_folds(sets)]]
     for place, name in enumerate(_NAMES):
         fewer = {part: [without(choice, place) for choice in choices] for part, choices in sets.items()}
