@@ -50,10 +50,9 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if counted is None or operations.order(question.in_full) or operations.differing.search(question.in_full):
         return []
     things, nouns = counted
-    is_of_files = _is_of_files(question)
-    if not is_of_files and operations.lasting.search(question.in_full):  # "How many years did it run?"
+    if not question.is_of_files and operations.lasting.search(question.in_full):  # "How many years did it run?"
         return []
-    if not is_of_files and _is_stated(question, nouns):
+    if not question.is_of_files and _is_stated(question, nouns):
         return []
     if operations.counted_of_those.search(question.text):
         return _of_those(question, tables)
@@ -124,7 +123,7 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     if (
         not named
         and any(column.keywords & nouns for table in tables for column in table.amounts)
-        and _is_of_files(question)
+        and question.is_of_files
     ):
         return []  # "how many tickets did we sell for the concert?" of a column "Tickets sold" of another table
     several = named or several
@@ -172,10 +171,6 @@ def _is_partial(question: Question, table: Table) -> bool:
         times = None  # "How many finals did they play up to 2010?" of "Finals up to 2010"
     is_partial = operations.partial.search(caption) or times
     return is_partial is not None and not _is_of_document(question, table)
-
-
-def _is_of_files(question: Question) -> bool:
-    return any(read.is_of_document for read in question.evidences)
 
 
 def _is_of_document(question: Question, table: Table) -> bool:

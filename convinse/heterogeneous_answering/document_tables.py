@@ -39,7 +39,7 @@ def document_tables(question: Question) -> list[Table]:
 
     Its first column has their titles. Without an evidence of a file no index is opened.
     """
-    if not any(read.is_of_document for read in question.evidences):
+    if not question.is_of_files:
         return []
     return [*_tables_of_items(question), *_tables_of_pairs(question)]
 

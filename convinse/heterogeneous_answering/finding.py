@@ -72,7 +72,7 @@ def find_candidates(
 
 def _sender(question: Question, answer: AnswerCandidate) -> Entity | None:
     """Return who wrote a mail to someone whom a reader took for the answer: "Dear Paul, we would love to"; None of other answers."""
-    if not any(evidence.is_of_document for evidence in question.evidences):
+    if not question.is_of_files:
         return None
     read = question.evidences[answer.places[0]]
     if not is_of_mail(read.evidence) or read.evidence["source"] != "text" or not read.entities:

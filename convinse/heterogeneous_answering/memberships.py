@@ -26,7 +26,7 @@ def shared_names(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """
     operations, text = question.language.operations, question.in_full
     denial = question.language.words.denial.search(text) or operations.missing.search(text)
-    if not any(read.is_of_document for read in question.evidences) or not (denial or operations.shared.search(text)):
+    if not question.is_of_files or not (denial or operations.shared.search(text)):
         return []
     words = content_words(question) - question.language.properties.keywords(" ".join(operations.collections))
     if denial:

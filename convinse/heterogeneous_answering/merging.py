@@ -25,7 +25,7 @@ class MergedCandidates:
         self.candidates: dict[str, EntityCandidate] = {}
         self._question = question
         self._scale = question.language.literals.asked_scale(question.text)
-        self._has_documents = any(evidence.is_of_document for evidence in question.evidences)
+        self._has_documents = question.is_of_files
         self._items: dict[str, str] = {}  # by name
         self._amounts: dict[str, str] = {}  # keys of known values by name
         for evidence in question.evidences:

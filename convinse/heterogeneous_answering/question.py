@@ -80,6 +80,11 @@ class Question:
         return self.open_pages()
 
     @cached_property
+    def is_of_files(self) -> bool:
+        """True if an evidence is of a file of the user's."""
+        return any(evidence.is_of_document for evidence in self.evidences)
+
+    @cached_property
     def shares(self) -> list[float]:
         """The scores of the evidences as shares of the best; all are 1 if no score is above 0."""
         scores = [evidence.score for evidence in self.evidences]
@@ -118,8 +123,7 @@ class Question:
     @cached_property
     def _quantity(self) -> str:
         """Return the quantity that a question over files asks for; empty if its words do not tell."""
-        is_of_files = any(evidence.is_of_document for evidence in self.evidences)
-        return self.language.literals.quantity(self.in_full) if is_of_files else ""
+        return self.language.literals.quantity(self.in_full) if self.is_of_files else ""
 
     def fit(self, entity: Entity) -> float:
         """Return how well an entity fits the expected type, from 0 to 1."""

@@ -84,7 +84,7 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
         return None
     if operations.listing.match(text) or operations.several.search(text):
         return True
-    if not any(read.is_of_document for read in question.evidences):
+    if not question.is_of_files:
         return None
     # "which contract ended in 2024?" may have several answers; of Wikipedia's tables most have one
     if bound_words(question) or times.time(text) is not None or times.seasons(text) is not None:

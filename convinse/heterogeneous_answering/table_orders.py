@@ -53,8 +53,7 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     The other rows of a whole series ("Studio albums" of the band that the question is about) are rivals of the answer.
     """
     order = _asked_order(question)
-    is_of_documents = any(read.is_of_document for read in question.evidences)
-    if order is None or not (order.noun or order.by or is_of_documents):
+    if order is None or not (order.noun or order.by or question.is_of_files):
         return []
     operations = question.language.operations
     ages = question.language.literals.names_of("old") - {"old"}
@@ -62,12 +61,12 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
         order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
     listing_of = _by_amount if order.by else _by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
-    rest = {id(listing): _unexplained(listing, order, question) if is_of_documents else () for listing in listings}
+    rest = {id(listing): _unexplained(listing, order, question) if question.is_of_files else () for listing in listings}
     for listing in sorted(
         listings, key=lambda listing: (not listing.is_series, len(rest[id(listing)]), -listing.score)
     ):
         rows = _rows_at_place(listing, order, question)
-        if is_of_documents and not rest[id(listing)] and rows:
+        if question.is_of_files and not rest[id(listing)] and rows:
             if result := _of_all_rows(listing, rows, question):
                 return [result]
         elif len(rows) == 1 and (entities := _entities(listing, rows[0], question)):
@@ -85,7 +84,9 @@ def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> fr
     words &= properties.keywords(question.language.times.without_time(question.in_full))
     verbs = properties.keyword_set(question.language.operations.adding)
     if listing.measures[0].keywords & properties.keyword_set(question.language.operations.births):  # "youngest singer"
-        words -= frozenset(w for w in order.noun if question.language.answer_types.expected_type(w).kind == "person")
+        words -= frozenset(
+            noun for noun in order.noun if question.language.answer_types.expected_type(noun).kind == "person"
+        )
     return unexplained(question, table, words - verbs, table.selection(words).used)
 
 

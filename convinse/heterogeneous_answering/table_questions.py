@@ -406,7 +406,7 @@ def _sum(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if nouns and not nouns[0]:  # "how much did we pay"
         nouns = None
     # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is synonymous
-    is_of_several = counted.match(text) and any(read.is_of_document for read in question.evidences)
+    is_of_several = counted.match(text) and question.is_of_files
     if not summing and not (is_of_several and question.expected.kind in ("number", "any", "item")):
         return []
     if operations.order(text) or operations.differing.search(text) or (bound_words(question) and not summing):

@@ -123,7 +123,7 @@ def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool,
 
     "Are all invoices paid?", "Is any machine not serviced?", "Has Dune been returned?", "Did Mei borrow Dune?"
     """
-    if not any(read.is_of_document for read in question.evidences):
+    if not question.is_of_files:
         return None
     operations, keywords = question.language.operations, question.language.properties.keywords
     quantifiers = (operations.every.search(question.in_full), operations.existing.search(question.in_full))
