@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..records.ranked_rows import value_of
-from ..records.units import CURRENCY, IN_BASE, MONEY_WORDS
+from ..records.units import IN_BASE, quantity_of
 from .question import Question
 from .tables import Column, Table
 
 _LIMIT_WORDS = 4  # behind "below" that may name a column
-_MONEY = re.compile(rf"\b(?:{MONEY_WORDS})\b", re.IGNORECASE)
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")
 
 
@@ -95,7 +94,7 @@ def measure_of(
         for column in table.amounts
         if bound.unit and column.order and bound.unit in (column.order.unit, *(base for base, _ in _units_in(column)))
     ]
-    if any(sign in bound.words for sign in CURRENCY) or _MONEY.search(bound.words):
+    if quantity_of(bound.words) == "money":
         alike = [column for column in table.amounts if column.has_currency]
     others = table.amounts if is_of_table or not bound.unit else []
     return next((columns[0] for columns in (named, alike, others) if len(columns) == 1), None)

@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.literals import is_document_item
 from .question import Question
@@ -70,12 +69,8 @@ def is_of_other_column(question: Question, best: AnswerCandidate) -> bool:
     """Return True if a reader found an answer in a cell of a file whose header means something else: "How tall is Mia?" of a shoe size."""
     if best.reasons[:1] != ("reader",) or not best.places:
         return False
-    return _is_of_other_column(question, question.evidences[best.places[0]], best.entity["label"])
-
-
-def _is_of_other_column(question: Question, read: ReadEvidence, label: str) -> bool:
-    keywords = question.language.properties.keywords
-    words, answer = keywords(question.in_full), keywords(label)
+    read, keywords = question.evidences[best.places[0]], question.language.properties.keywords
+    words, answer = keywords(question.in_full), keywords(best.entity["label"])
     if not read.is_of_document or "row" not in read.evidence or not answer:
         return False
     name, *others = read.evidence["row"]["cells"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from ..language.read_evidence import ReadEvidence
 from ..records.conversation import RankedAnswer
@@ -30,13 +31,14 @@ def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list
     read = question.evidences[first.places[0]]
     if not is_open or not _is_prose(read):
         return [*ranked]
-    sentences = _sentences(question, first.places[0])
+    sentences, keywords = _sentences(read), question.language.properties.keywords
     place = read.text.find(first.entity["label"], sentences[0][0] if sentences else 0)
     for start, end in sentences:
         if place < end:
             # "what does it say about dogs?": a sentence without a word of the question yields to one with most of them
-            if not _said(question, read.text[start:end]):
-                start, end = max(sentences, key=lambda span: _said(question, read.text[slice(*span)]))
+            words = keywords(question.in_full)
+            is_said = not words.isdisjoint(keywords(read.text[start:end]))
+            start, end = (start, end) if is_said else best_sentence(question, read, words)
             sentence = read.text[start:end]
             return [first._replace(entity={"id": sentence, "label": sentence}), *others]
     return [*ranked]
@@ -46,24 +48,22 @@ def mark_verdict(question: Question, answers: Sequence[RankedAnswer]) -> None:
     """Give yes or no the sentence of a document that decides: that of the first evidence with most words of the question."""
     for answer in answers:
         for place in answer.get("evidences", ())[:1]:
-            read = question.evidences[place]
-            sentences = _sentences(question, place) if _is_prose(read) else []
-            if sentences:
-                start, end = max(sentences, key=lambda span: _said(question, read.text[slice(*span)]))
+            read, words = question.evidences[place], question.language.properties.keywords(question.in_full)
+            start, end = best_sentence(question, read, words) if _is_prose(read) else (0, 0)
+            if start < end:
                 answer["spans"] = [{"evidence": place, "start": start, "end": end}]
+
+
+def best_sentence(question: Question, read: ReadEvidence, words: AbstractSet[str]) -> tuple[int, int]:
+    """Return start and end of the sentence of a passage of a file that has most of some keywords, the first of several; 0 and 0 without one."""
+    keywords = question.language.properties.keywords
+    return max(_sentences(read), key=lambda span: len(words & keywords(read.text[slice(*span)])), default=(0, 0))
 
 
 def _is_prose(read: ReadEvidence) -> bool:
     return read.is_of_document and read.evidence["source"] == "text"
 
 
-def _sentences(question: Question, place: int) -> list[tuple[int, int]]:
-    read = question.evidences[place]
+def _sentences(read: ReadEvidence) -> list[tuple[int, int]]:
     begin = passage_start(read.evidence, read.entities[0]["label"] if read.entities else "")
     return [(begin + start, begin + end) for start, end in sentence_places(read.text[begin:])]
-
-
-def _said(question: Question, sentence: str) -> int:
-    """Return how many keywords of a question a sentence has."""
-    keywords = question.language.properties.keywords
-    return len(keywords(sentence) & keywords(question.in_full))

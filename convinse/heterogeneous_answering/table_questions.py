@@ -36,7 +36,6 @@ from ..records.literals import is_date, is_document_item, is_number, number_enti
 from ..records.ranked_rows import value_of, written_amount
 from ..records.units import BASE_UNITS
 from ..records.written_values import day_in, value_at
-from ..wikipedia.page import sentence_places
 from .bounds import bound_words, with_measures
 from .candidates import Computed
 from .column_meanings import column_by_meaning
@@ -54,6 +53,7 @@ from .selections import (
     selected_rows,
     unexplained,
 )
+from .sentences import best_sentence
 from .spans import spans
 from .table_lists import listed_rows
 from .table_orders import ordered_things
@@ -310,9 +310,8 @@ def _section(question: Question, _: Sequence[Table]) -> list[Computed]:
         if named["number"] != (number and number[1]) if named["number"] else not called or not called <= words:
             continue
         passage = read.text[passage_start(read.evidence, title) :]
-        sentences = [passage[start:end] for start, end in sentence_places(passage)]
-        best = max(sentences, key=lambda sentence: len(about & keywords(sentence)), default="")
-        if best and (about & keywords(best) or (len(sentences) == 1 and about <= keywords(heading))):
+        best = read.text[slice(*best_sentence(question, read, about))]
+        if best and (about & keywords(best) or (best == passage.strip() and about <= keywords(heading))):
             found.append((len(keywords(title) & words), place, best))
     best_found = [each for each in found if each[0] == max(found)[0]]
     if len(best_found) != 1:

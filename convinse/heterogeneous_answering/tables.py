@@ -256,10 +256,8 @@ class Table:
 
         Managers are employees.
         """
-        people, names = (
-            [each for each in columns if types.expected_type(each.header).kind == "person"],
-            self.name_column,
-        )
+        people = [column for column in columns if types.expected_type(column.header).kind == "person"]
+        names = self.name_column
         if names is not None and names in columns and any({*names.texts} & {*column.texts} for column in people):
             return [names]
         return people

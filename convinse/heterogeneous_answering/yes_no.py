@@ -12,13 +12,13 @@ import numpy as np
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..language.validity import contradicting, holding, judged_parts
-from ..wikipedia.page import sentence_places
 from .bounds import bound_words
 from .comparisons import holds as comparison_holds
 from .memberships import is_member
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 from .selections import content_words, selected_rows, unexplained
+from .sentences import best_sentence
 from .tables import Table, whole_tables
 
 _READ = 5  # evidences that the model reads at most
@@ -106,16 +106,10 @@ def _is_opposed(question: Question, read: ReadEvidence) -> bool:
     if not read.is_of_document or len(asking) != 1 or words.denial.search(question.in_full):
         return False
     rest = keywords(question.in_full) - keywords(asking[0])
-    sentences = [read.text[start:end] for start, end in sentence_places(read.text)]
-    best = max(sentences, key=lambda sentence: len(rest & keywords(sentence)), default="")
-    said = {*fold(best).split()}
-    is_denied = words.denial.search(best) is not None
-    return (
-        bool(rest & keywords(best))
-        and not is_denied
-        and bool(said & words.opposites[asking[0]])
-        and asking[0] not in said
-    )
+    sentence = read.text[slice(*best_sentence(question, read, rest))]
+    said = {*fold(sentence).split()}
+    is_about = not rest.isdisjoint(keywords(sentence)) and words.denial.search(sentence) is None
+    return is_about and asking[0] not in said and not said.isdisjoint(words.opposites[asking[0]])
 
 
 def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:
