@@ -1,13 +1,13 @@
 """Sets of questions that answers are judged by and that nothing was chosen by: the third set, follow-ups, questions over files, written dialogues."""
 
 import json
-import random
 import re
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from convinse.records.evidence import SOURCES
 from convinse.scoring.convqa import evaluate, has_abstained, is_answer
 from convinse.scoring.extractive import normalize
 from recipes.built_sources import INTRODUCTIONS, SAVED, build_sources
+from recipes.referents import questions_behind_others
 
 from .harness import Bench, Figures, note
 from .spans import PLAIN, PlainReading
@@ -119,36 +120,27 @@ _TOPIC_COLUMNS = {
     "questions": ("questions", "{}"), "put otherwise": ("changed", "{}"),
     "right alone": ("alone", "{}"), "right behind others": ("behind", "{}"),
 }  # fmt: skip
-_TOPIC_SEED = 3
-_MOST_BEFORE = 3  # turns of another conversation
 
 
 def topics(bench: Bench) -> Figures:
-    """Ask the first question of each embedded conversation alone, and behind turns of another one, mostly of its domain.
+    """Ask the first question of each embedded conversation alone, behind turns of one of its domain, and of one of another.
 
     The referents of follow-ups learned from those to choose by: train, dev and natural-dev.
     """
     rows: dict[str, Figures] = {}
     with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline:
         for name, parts in (("to choose by", _TO_CHOOSE_BY), ("to judge", _TO_JUDGE)):
-            drawn, row = random.Random(_TOPIC_SEED), dict.fromkeys(("questions", "changed", "alone", "behind"), 0)
-            for part in parts:
-                conversations = read_part(pipeline.config, part)[: bench.size.limit]
-                for conversation in conversations:
-                    others = [other for other in conversations if other is not conversation]
-                    alike = [other for other in others if other.get("domain") == conversation.get("domain")]
-                    before = drawn.choice(alike or others)["questions"][: drawn.randint(1, _MOST_BEFORE)]
-                    turn = conversation["questions"][0]
-                    alone = pipeline.session(SOURCES).ask(turn["question"])
-                    session = pipeline.session(SOURCES)
-                    for earlier in before:
-                        session.ask(earlier["question"])
-                    behind = session.ask(turn["question"])
-                    row["questions"] += 1
-                    row["changed"] += alone["structured_representation"] != behind["structured_representation"]
-                    row["alone"] += _is_right(alone, turn)
-                    row["behind"] += _is_right(behind, turn)
-            rows[name] = row
+            row = rows[name] = dict.fromkeys(("questions", "changed", "alone", "behind"), 0)
+            sets = (read_part(pipeline.config, part)[: bench.size.limit] for part in parts)
+            for _, before, turn in chain.from_iterable(map(questions_behind_others, sets)):
+                alone, session = pipeline.session(SOURCES).ask(turn["question"]), pipeline.session(SOURCES)
+                for earlier in before:
+                    session.ask(earlier["question"])
+                behind = session.ask(turn["question"])
+                row["questions"] += 1
+                row["changed"] += alone["structured_representation"] != behind["structured_representation"]
+                row["alone"] += _is_right(alone, turn)
+                row["behind"] += _is_right(behind, turn)
     bench.compare("complete questions behind another topic", ("sets",), _TOPIC_COLUMNS, {(): rows})
     return rows
 
