@@ -10,7 +10,7 @@ from ..language.language import Language
 from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence, is_code
 from ..language.text import fold
-from ..records.evidence import Entity, is_of_mail, normalize_source, passage_start
+from ..records.evidence import Entity, is_of_mail, normalize_source
 from ..records.literals import is_item, is_number
 from ..records.written_values import UNKNOWN, find_literals, value_at
 from .admission import possible_candidates, set_agreements
@@ -58,7 +58,7 @@ def find_candidates(
     for answer in read:
         if silent.issuperset(answer.places):
             continue
-        candidate = merged.candidate(_sender(question, answer) or answer.entity)
+        candidate = merged.candidate(_writer(question, answer) or answer.entity)
         candidate.read += answer.score
         candidate.best_places += answer.places
     candidates = list(merged.candidates.values())
@@ -70,19 +70,14 @@ def find_candidates(
     return possible
 
 
-def _sender(question: Question, answer: AnswerCandidate) -> Entity | None:
-    """Return who wrote a mail to someone whom a reader took for the answer: "Dear Paul, we would love to"; None of other answers."""
-    if not question.is_of_files:
+def _writer(question: Question, answer: AnswerCandidate) -> Entity | None:
+    """Return who wrote the mail in which a reader found "I" or "we"; None of other answers."""
+    if fold(answer.entity["label"]) not in question.language.names.writing:
         return None
     read = question.evidences[answer.places[0]]
-    if not is_of_mail(read.evidence) or read.evidence["source"] != "text" or not read.entities:
+    if not is_of_mail(read.evidence) or not read.entities:
         return None
-    page = read.entities[0]
-    greeting = read.text[passage_start(read.evidence, page["label"]) :].partition(",")[0].split()
-    greeted = {*fold(answer.entity["label"]).split()}
-    if fold(" ".join(greeting[:1])) not in question.language.names.greetings or not greeted <= {*map(fold, greeting)}:
-        return None
-    for evidence in question.pages.get(page["id"]) or ():
+    for evidence in question.pages.get(read.entities[0]["id"]) or ():
         if "attribute" in evidence and fold(evidence["attribute"]["path"][-1]) == _FROM:
             return as_words(evidence["attribute"]["values"][0]["text"].partition("<")[0])
     return None

@@ -83,10 +83,6 @@ def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> fr
     words -= properties.keywords(" ".join(bound_words(question)))
     words &= properties.keywords(question.language.times.without_time(question.in_full))
     verbs = properties.keyword_set(question.language.operations.adding)
-    if listing.measures[0].keywords & properties.keyword_set(question.language.operations.births):  # "youngest singer"
-        words -= frozenset(
-            noun for noun in order.noun if question.language.answer_types.expected_type(noun).kind == "person"
-        )
     return unexplained(question, table, words - verbs, table.selection(words).used)
 
 
@@ -242,23 +238,16 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
     times = [column for column in table.columns if column.is_timed]
     times.sort(key=lambda column: not column.keywords & words.keywords(question.in_full))
     numbering = [column for column in table.columns if column.is_numbering]
-    births = words.keyword_set(question.language.operations.births)
-    is_of_ages = not order.words.isdisjoint(question.language.operations.aging)
-    is_of_document = is_document_item(table.rows[0]["page"])
-    born = [column for column in table.dated if column.keywords & births] if is_of_ages and is_of_document else []
-    measures = born or table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
+    measures = table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
     expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
     naming = [column for column in table.columns if column.keywords & nouns]
     naming = [column for column in naming if not column.order or column.is_numbering]
     naming.sort(key=lambda column: column.order is not None)
     # "the oldest dog" of a file of patients, one of which is a dog
     is_in_cells = is_document_item(table.rows[0]["page"]) and table.selection(nouns).used >= nouns
-    # who is born is a person: "the youngest singer", "who is the oldest?"
-    is_for_person = question.language.answer_types.expected_type(question.in_full).kind == "person"
-    is_of_born = bool(born) and is_for_person
-    is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells or is_of_born)
+    is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells)
     name_column = naming[0] if naming else table.name_column if is_of_things else None
-    if not measures or name_column is None or (is_for_person and is_of_document and not name_column.may_be_people):
+    if not measures or name_column is None:
         return None
     headers = table.title_keywords | table.headers
     page = words.keywords(question.items.label(table.rows[0]["page"]))
@@ -285,9 +274,7 @@ def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | 
         is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
     if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
-        said_of_rows = (
-            is_in_cells or is_of_born or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
-        )
+        said_of_rows = is_in_cells or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
     if is_document_item(table.rows[0]["page"]) and kind == "person":

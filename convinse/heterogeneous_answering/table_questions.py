@@ -38,7 +38,6 @@ from ..records.units import BASE_UNITS
 from ..records.written_values import day_in, value_at
 from .bounds import bound_words, with_measures
 from .candidates import Computed
-from .column_meanings import column_by_meaning
 from .comparisons import chosen_by_value
 from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
@@ -94,9 +93,7 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     if is_unexplained("cell", question, table, words, selection.used):
         return None
     row = rows[0]
-    column = _requested_column(question, table, row, selection.used) or column_by_meaning(
-        question, table, row, selection.used
-    )
+    column = _requested_column(question, table, row, selection.used)
     if column is None:
         return None
     cell = column.cells[row]

@@ -25,6 +25,7 @@ _READ = 5  # evidences that the model reads at most
 _LEAST = 0.02  # of a probability, for its odds
 _LEAST_WEIGHT = 1e-6  # of an evidence: all may have score 0
 _EQUAL = 1e-9  # shares that differ by less are equal
+_CLAUSE_END = re.compile(r"[,;]\s")
 _COVERED = 0.6  # of a question's words that an evidence must have to say something about it
 
 Judge = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
@@ -100,16 +101,21 @@ def _certain(holds: bool) -> YesNoFeatures:
 
 
 def _is_opposed(question: Question, read: ReadEvidence) -> bool:
-    """Return True if the sentence of a file that has most of a question says the opposite of a word of it: "Sunday: closed"."""
+    """Return True if a clause of a file that has all of a question says the opposite of a word of it: "Sunday: closed"."""
     words, keywords = question.language.words, question.language.properties.keywords
     asking = [word for word in fold(question.in_full).split() if word in words.opposites]
     if not read.is_of_document or len(asking) != 1 or words.denial.search(question.in_full):
         return False
-    rest = keywords(question.in_full) - keywords(asking[0])
-    sentence = read.text[slice(*best_sentence(question, read, rest))]
-    said = {*fold(sentence).split()}
-    is_about = not rest.isdisjoint(keywords(sentence)) and words.denial.search(sentence) is None
-    return is_about and asking[0] not in said and not said.isdisjoint(words.opposites[asking[0]])
+    start, end = best_sentence(question, read, keywords(question.in_full))
+    # the document's title says what all of its sentences are about
+    rest = keywords(question.in_full) - keywords(asking[0]) - keywords(read.text[:start])
+    clauses = _CLAUSE_END.split(read.text[start:end])
+    clause = max(clauses, key=lambda clause: len(rest & keywords(clause)))
+    if not rest or not rest <= keywords(clause) or words.denial.search(clause):
+        return False
+    opposites, said = words.opposites[asking[0]], {*fold(clause).split()}
+    is_said = any(words.opposites.get(word) == opposites for word in said)  # "permitted" for "allowed"
+    return not is_said and not said.isdisjoint(opposites)
 
 
 def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:

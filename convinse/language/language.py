@@ -35,7 +35,7 @@ class NameWords(WordLists):
     file = "names.txt"
     suffixes: WordSet
     titles: WordSet
-    greetings: WordSet
+    writing: WordSet
     particles: WordSet
     joining: WordSet
     listing: WordSet

@@ -48,7 +48,6 @@ class OperationWords(WordLists):
     earliest: WordSet
     latest: WordSet
     aging: WordSet
-    births: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
