@@ -36,8 +36,8 @@ class ReferentFeatures(NamedTuple):
     Attributes:
         pointed: logarithm of the probability that the rewrite head points at its name, scaled to -1 (no pointer) to 0.
         last_answer, last_asked: it was an answer of the last turn; the last turn was about it.
-        first_asked: the first turn was about it.
-        asked: the share of the turns that were about it.
+        first_asked: the first turn of the present topic was about it.
+        asked: the share of the turns of the present topic that were about it.
         fits: 1 if a pronoun of the question may stand for it, by kind and gender, -1 if no pronoun may, 0 without a pronoun.
         of_class: the question has a noun for its class ("the film").
         apart: the question names items itself; the entity is not one of them, not in a fact with one, and neither page names the other.
@@ -121,11 +121,24 @@ class FeatureReader:
         self._neighbors = lru_cache(maxsize=_CACHED)(lambda item: kb.neighbors(item, _NEIGHBORS))
         self._mentions = lru_cache(maxsize=_CACHED)(self._items_on_page)
 
+    def present_topic(self, history: Sequence[Turn]) -> range:
+        """Return the turns of the present topic: nothing in the turn before them is near what has been spoken of since."""
+        begin, since = len(history), dict[str, int]()
+        for turn in reversed(history):
+            representation = turn.get("representation")
+            entities = [*representation["entities"], *representation["context"]] if representation else []
+            items = [entity["id"] for entity in (*entities, *turn.get("answers", ())) if is_item(entity["id"])]
+            if items and since and not any(self._is_near(item, since) for item in items):
+                break
+            since |= dict.fromkeys(items, 0)
+            begin -= 1
+        return range(begin, len(history))
+
     def read(
         self,
         question: str,
         entities: Sequence[EarlierEntity],
-        num_turns: int,
+        present: range,
         pointed: Sequence[float],
         named: Mapping[str, int],
     ) -> list[ReferentFeatures]:
@@ -134,7 +147,7 @@ class FeatureReader:
         Args:
             question: the question as typed.
             entities: the entities of earlier turns.
-            num_turns: the number of earlier turns.
+            present: the earlier turns of the present topic, see `present_topic`.
             pointed: for each entity the probability that the rewrite head points at its name.
             named: the items that the question names itself, by id: where each name starts.
         """
@@ -153,10 +166,10 @@ class FeatureReader:
             features.append(
                 ReferentFeatures(
                     pointed=math.log(max(probability, _MIN_PROBABILITY)) / -math.log(_MIN_PROBABILITY),
-                    last_answer=float(num_turns - 1 in earlier.answers),
-                    last_asked=float(num_turns - 1 in earlier.questions),
-                    first_asked=float(0 in earlier.questions),
-                    asked=len(earlier.questions) / max(1, num_turns),
+                    last_answer=float(present.stop - 1 in earlier.answers),
+                    last_asked=float(present.stop - 1 in earlier.questions),
+                    first_asked=float(present.start in earlier.questions),
+                    asked=sum(turn in present for turn in earlier.questions) / max(1, len(present)),
                     fits=fit,
                     of_class=float(not classes.isdisjoint(heads)),
                     apart=float(bool(named) and not (is_linked and self._is_near(item, named))),

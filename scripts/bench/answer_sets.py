@@ -122,26 +122,34 @@ _TOPIC_COLUMNS = {
 }  # fmt: skip
 
 
-def topics(bench: Bench) -> Figures:
-    """Ask the first question of each embedded conversation alone, behind turns of one of its domain, and of one of another.
+_TURNS_AFTER = 3  # of a conversation that goes on behind another one, after its first
 
-    The referents of follow-ups learned from those to choose by: train, dev and natural-dev.
+
+def topics(bench: Bench) -> Figures:
+    """Hold each embedded conversation alone, behind turns of one of its domain, and of one of another: its first turn, and three more.
+
+    The referents of follow-ups learned from first turns of those to choose by: train, dev and natural-dev.
     """
     rows: dict[str, Figures] = {}
     with Pipeline(load_config("config.yml", ers_use_cache=False)) as pipeline:
         for name, parts in (("to choose by", _TO_CHOOSE_BY), ("to judge", _TO_JUDGE)):
-            row = rows[name] = dict.fromkeys(("questions", "changed", "alone", "behind"), 0)
+            first, later = (
+                rows.setdefault(f"{name}, {turns}", dict.fromkeys(("questions", "changed", "alone", "behind"), 0))
+                for turns in ("first turns", "later turns")
+            )
             sets = (read_part(pipeline.config, part)[: bench.size.limit] for part in parts)
-            for _, before, turn in chain.from_iterable(map(questions_behind_others, sets)):
-                alone, session = pipeline.session(SOURCES).ask(turn["question"]), pipeline.session(SOURCES)
+            for conversation, before, _ in chain.from_iterable(map(questions_behind_others, sets)):
+                by_itself, behind_others = pipeline.session(SOURCES), pipeline.session(SOURCES)
                 for earlier in before:
-                    session.ask(earlier["question"])
-                behind = session.ask(turn["question"])
-                row["questions"] += 1
-                row["changed"] += alone["structured_representation"] != behind["structured_representation"]
-                row["alone"] += _is_right(alone, turn)
-                row["behind"] += _is_right(behind, turn)
-    bench.compare("complete questions behind another topic", ("sets",), _TOPIC_COLUMNS, {(): rows})
+                    behind_others.ask(earlier["question"])
+                for place, turn in enumerate(conversation["questions"][: 1 + _TURNS_AFTER]):
+                    alone, behind = (session.ask(turn["question"]) for session in (by_itself, behind_others))
+                    row = later if place else first
+                    row["questions"] += 1
+                    row["changed"] += alone["structured_representation"] != behind["structured_representation"]
+                    row["alone"] += _is_right(alone, turn)
+                    row["behind"] += _is_right(behind, turn)
+    bench.compare("conversations behind another topic", ("sets",), _TOPIC_COLUMNS, {(): rows})
     return rows
 
 

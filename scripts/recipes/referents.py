@@ -85,7 +85,7 @@ def choices(config: Config, questions: Iterable[_Question], weight: float = 1.0)
                 continue
             shares = pointed(spoken, list(names_in(text, history)), pointers)
             named = named_items(resources.linker.link(turn["question"], classes=True))
-            features = reader.read(turn["question"], spoken, len(history), shares, named)
+            features = reader.read(turn["question"], spoken, reader.present_topic(history), shares, named)
             ids = {entity["id"] for entity in turn.get("entities", [])}
             yield Choice(
                 np.array(features, np.float64),

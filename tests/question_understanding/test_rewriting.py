@@ -17,6 +17,7 @@ from convinse.wikipedia.pages import NoPages
 
 HISTORY = [EarlierTurn(f"Q{number}?", f"a{number}") for number in range(7)]
 TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}
+TOLSTOY_ITEM = {"id": "Q7243", "label": "Leo Tolstoy"}
 
 
 @each_case("rewrites")
@@ -60,13 +61,30 @@ def starts(text):
 def test_features_of_items_of_the_history(world_kb):
     history = [{"question": "?", "answers": [CAMERON], "representation": {"entities": [TITANIC], "context": []}}]
     reader = FeatureReader(world_kb, NoPages(), english())
-    film, director = reader.read("When was he born?", earlier_entities(history), 1, [0.0, 1.0], {})
+    film, director = reader.read("When was he born?", earlier_entities(history), range(1), [0.0, 1.0], {})
     assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
     assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
-    film, director = reader.read("Who stars in the film?", earlier_entities(history), 1, [0.0, 0.0], {"Q25188": 0})
+    film, director = reader.read("Who stars in the film?", earlier_entities(history), range(1), [0.0, 0.0], {"Q25188": 0})
     assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)
+
+
+@pytest.mark.parametrize(
+    ("topics", "present"),
+    [
+        ([[TITANIC], [CAMERON]], range(2)),  # in a fact
+        ([[TOLSTOY_ITEM], [TITANIC]], range(1, 2)),
+        ([[TOLSTOY_ITEM], [TITANIC], [], [CAMERON]], range(1, 4)),  # a turn about nothing is of both
+        ([[TITANIC], [TOLSTOY_ITEM], [CAMERON]], range(2, 3)),
+        ([[], []], range(2)),
+        ([], range(0)),
+    ],
+)
+def test_turns_of_the_present_topic(world_kb, topics, present):
+    reader = FeatureReader(world_kb, NoPages(), english())
+    history = [{"question": "?", "representation": {"entities": items, "context": []}} for items in topics]
+    assert reader.present_topic(history) == present
 
 
 TOLSTOY, GODFATHER = "How many children did Leo Tolstoy have?", "Who directed The Godfather?"
@@ -78,6 +96,7 @@ CONVERSATIONS = [
     ("How tall is Shakira?", "Who directed Jaws?", "Who directed Jaws", "Q189505"),
     (GODFATHER, TOLSTOY, TOLSTOY[:-1], "Q7243"),
     (TOLSTOY, "Where was Ridley Scott born?", "Where was Ridley Scott born", "Q56005"),
+    ("How tall is Shakira? | Who directed Jaws? | When was it released?", "Who wrote the music?", "(Jaws)", "Q189505"),
     ("Who directed Lost in Translation?", "Who shot it?", "Who shot Lost in Translation", "Q107270"),
 ]
 
@@ -101,11 +120,14 @@ class TestContract(QuestionUnderstandingContract):
     ("earlier", "question", "words", "item"), CONVERSATIONS, ids=[case[1] for case in CONVERSATIONS]
 )
 def test_follow_ups_of_the_embedded_model(slots, earlier, question, words, item):
-    first = {"question": earlier, **slots.inference_on_turn({"question": earlier}, [])}
-    first["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if earlier == GODFATHER else []
-    second = slots.inference_on_turn({"question": question}, [first])
-    assert words in second["resolved_question"]
-    assert [entity["id"] for entity in second["representation"]["entities"]] == [item]
+    history = []
+    for said in earlier.split(" | "):
+        turn = {"question": said, **slots.inference_on_turn({"question": said}, history)}
+        turn["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if said == GODFATHER else []
+        history.append(turn)
+    asked = slots.inference_on_turn({"question": question}, history)
+    assert words in asked["resolved_question"]
+    assert [entity["id"] for entity in asked["representation"]["entities"]] == [item]
 
 
 @pytest.mark.parametrize(
