@@ -21,6 +21,7 @@ from .question import Question, questions_of
 from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerWeights, read_answer_weights
 from .reader import read_answers
+from .sentences import with_definition
 from .table_questions import computed_answers
 from .tables import Table, head_keywords, whole_tables
 from .yes_no import Verdict, yes_or_no
@@ -67,6 +68,7 @@ class EntityVoting(HeterogeneousAnswering):
                 measured = self.measure(question, next(read), of_documents)
                 ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
                 question, ranked = cite_list(turn, question, measured.candidates, ranked)
+                question, ranked = with_definition(turn, question, ranked, sources)
                 results.append(self.finish(turn, question, ranked, is_covered=True))
         return results
 

@@ -1,13 +1,18 @@
-"""The sentences of documents that answers are taken from: whole ones for a way or a reason, and those that decide on yes or no."""
+"""The sentences that answers are taken from: whole ones for a way, a reason or what a thing is, and those that decide on yes or no."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from ..language.read_evidence import ReadEvidence
-from ..records.conversation import RankedAnswer
-from ..records.evidence import passage_start
+from ..language.text import fold
+from ..records.conversation import RankedAnswer, Turn
+from ..records.evidence import Entity, Predicate, passage_start
+from ..records.evidence_structure import structured
+from ..records.facts import fact_evidence
+from ..records.literals import is_document_item
 from ..wikipedia.page import sentence_places
 from .question import Question
 from .ranked_answers import AnswerCandidate
@@ -15,6 +20,65 @@ from .ranked_answers import AnswerCandidate
 # probability of an answer of no kind that is asked for, below which the sentence with it is given: none of 11 such was right over the files of
 # `choose` and `lists` (at .4 one of 16), and on 642 messages of doc2dial that had no say F1 is .221 with and .213 without it
 _UNSURE = 0.2
+_DEFINED = 0.9  # probability of the sentence that says what a thing is
+_DESCRIPTION: Predicate = {"id": "description", "label": "description"}
+_LONGEST_HEAD = 6  # words more than the name before the verb of such a sentence: "Sir", "usually called"
+
+
+def with_definition(
+    turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], sources: Sequence[str]
+) -> tuple[Question, list[AnswerCandidate]]:
+    """Put before ranked answers what a thing is, if the question asks no more: "tell me about Coldplay".
+
+    That is the first sentence that says so, else the thing's description in the knowledge base, which becomes an evidence of the turn.
+    The answer has the id of the thing, or its name.
+
+    Returns:
+        The question with the evidence, and the answers.
+    """
+    name = question.language.steps.identified(question.in_full)
+    if not name or question.unlinked:
+        return question, [*ranked]
+    named = {
+        candidate.id for candidate in question.items.candidates(question.language.words.without_article(fold(name)))
+    }
+    about = [entity for entity in question.about if entity["id"] in named]
+    defined = _defined(question, name, {entity["id"] for entity in about})
+    if defined is None and "kb" in sources and len(about) == 1:
+        description = question.items.description(about[0]["id"])
+        if description:
+            value: Entity = {"id": description, "label": description}
+            evidence = fact_evidence((about[0], _DESCRIPTION, value), about[0])
+            turn["top_evidences"] = [*turn["top_evidences"], evidence]
+            read = ReadEvidence(structured(evidence), question.language)
+            question = replace(question, evidences=[*question.evidences, read])
+            defined = description, len(question.evidences) - 1
+    if defined is None:
+        return question, [*ranked]
+    text, place = defined
+    thing = about[0]["id"] if len(about) == 1 and not is_document_item(about[0]["id"]) else name
+    first = AnswerCandidate({"id": thing, "label": text}, _DEFINED, (place,), ("definition",))
+    return question, [first, *(answer._replace(score=answer.score * (1 - _DEFINED)) for answer in ranked)]
+
+
+def _defined(question: Question, name: str, about: AbstractSet[str]) -> tuple[str, int] | None:
+    """Return the first sentence that says what a name means, with the place of its evidence; of files one that begins with the name."""
+    keywords, defining = question.language.properties.keywords, question.language.steps.defining
+    words = keywords(name)
+    for place, read in enumerate(question.evidences if words else ()):
+        is_about = any(entity["id"] in about for entity in read.entities[:1])
+        if read.evidence["source"] != "text" or not (is_about or read.is_of_document):
+            continue
+        for start, end in _sentences(read):
+            sentence = read.text[start:end]
+            verb = defining.search(sentence)
+            head = sentence[: verb.start()] if verb else ""
+            if verb is None or len(head.split()) > len(name.split()) + _LONGEST_HEAD:
+                continue
+            shared = words & keywords(head)
+            if 2 * len(shared) >= len(words) if is_about else words == keywords(head):
+                return sentence, place
+    return None
 
 
 def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -65,5 +129,9 @@ def _is_prose(read: ReadEvidence) -> bool:
 
 
 def _sentences(read: ReadEvidence) -> list[tuple[int, int]]:
-    begin = passage_start(read.evidence, read.entities[0]["label"] if read.entities else "")
+    title = read.entities[0]["label"] if read.entities else ""
+    if read.is_of_document:
+        begin = passage_start(read.evidence, title)
+    else:
+        begin = len(title) + 2 if read.text.startswith(f"{title}, ") else 0
     return [(begin + start, begin + end) for start, end in sentence_places(read.text[begin:])]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .answer_types import AnswerTypes
 from .operations import OperationWords
-from .text import Words
+from .text import Words, fold
 from .time_words import TimeWords
 from .word_lists import WordLists, WordSet
 
@@ -62,6 +62,7 @@ class StepWords(WordLists):
     dying: re.Pattern[str]
     aged: re.Pattern[str]
     identifying: re.Pattern[str]
+    defining: re.Pattern[str]
 
     def descriptions(
         self, text: str, names: Sequence[tuple[int, int]], *, has_topic: bool = False
@@ -82,6 +83,17 @@ class StepWords(WordLists):
         ]
         asking = [part for part in asking if not _ASKED_NOUN.search(text, 0, part.start)]
         return sorted(asking, key=lambda part: part.end - part.start)
+
+    def identified(self, question: str) -> str:
+        """Return the name of which a question asks no more than what it is; empty if it asks for more.
+
+        "Coldplay" of "tell me about Coldplay", "Fargo" of "what is the film Fargo?".
+        """
+        head = self.identifying.match(question)
+        words = question[head.end() :].strip(" ?.!").split() if head else []
+        if len(words) > 2 and fold(words[0]) in self.words.definite and self.types.names_class(fold(words[1])):
+            words = words[2:]
+        return "" if self.words.personal.issuperset(map(fold, words)) else " ".join(words)
 
     def is_verb(self, text: str, start: int, end: int) -> bool:
         """Return True for a word with the ending of one behind "who" or "had", which is no name: "who had recommended her"."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records.conversation import Conversation, Turn, Understanding, new_turn
 from ..records.evidence import Entity, question_items
+from ..records.literals import is_item
 from ..stage import Stage, inferred, keep_understanding, results_of
 
 _OF_TALK = ("act", "clarification", "actual_question", "replaces", "meanings", "abstained", "extent")
@@ -59,6 +60,11 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
         if "abstained" in turn:  # later questions are not about a guess
             answers = [{"id": answer["label"], "label": answer["label"]} for answer in answers]
+        elif answers and "definition" in turn["pred_answers"][0].get(
+            "reasons", ()
+        ):  # they are about what was described
+            thing = answers[0]["id"]
+            answers = [] if is_item(thing) else [{"id": thing, "label": thing}]
     earlier = new_turn(
         question=turn["question"], structured_representation=turn.get("structured_representation", ""), answers=answers
     )

@@ -104,10 +104,14 @@ class Rewriter:
         return spoken, is_named and not self._reader.pronouns(spoken)
 
     def _asks_who_is(self, question: str) -> bool:
-        """Return True for "who is flarbo mint?", which asks nothing but a name that no text has."""
-        head = self._language.steps.identifying.match(question)
-        start, end = (head.end() if head else 0), len(question.rstrip(" ?.!"))
-        return head is not None and (start, end) in small_names(question, self._language)
+        """Return True for "who is flarbo mint?", which asks nothing but a name that no text has, and for "tell me about Titanic"."""
+        name = self._language.steps.identified(question)
+        start = question.rfind(name)
+        if not name or (start, start + len(name)) in small_names(question, self._language):
+            return bool(name)
+        words = {word for word in fold(name).split() if word not in self._language.words.articles}
+        linked = (mention for mention in self._linker.link(question) if mention.is_name and mention.is_certain)
+        return any(words and words.issubset(fold(mention.surface).split()) for mention in linked)
 
     def _read(
         self,

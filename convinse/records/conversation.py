@@ -34,7 +34,7 @@ class RankedAnswer(TypedDict):
     """An answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places of its best evidences in `top_evidences`, `reasons` its origins: `reader`, `yes_no`, a computation
-    (`order`, `interval`), `evidences` (no other origin), `llm`. `spans` are its places in these evidences. `time` is the time for which it holds, in words ("since 2019"), if the first
+    (`order`, `interval`), `evidences` (no other origin), `llm`, `definition` (its text says what the thing of its id is). `spans` are its places in these evidences. `time` is the time for which it holds, in words ("since 2019"), if the first
     evidence states it. `list`: the question asks for several answers, and this is among them.
     """
 

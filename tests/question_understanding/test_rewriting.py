@@ -96,9 +96,26 @@ CONVERSATIONS = [
     ("How tall is Shakira?", "Who directed Jaws?", "Who directed Jaws", "Q189505"),
     (GODFATHER, TOLSTOY, TOLSTOY[:-1], "Q7243"),
     (TOLSTOY, "Where was Ridley Scott born?", "Where was Ridley Scott born", "Q56005"),
+    ("Who directed Jaws?", "tell me about Titanic", "tell me about Titanic", "Q44578"),
     ("How tall is Shakira? | Who directed Jaws? | When was it released?", "Who wrote the music?", "(Jaws)", "Q189505"),
     ("Who directed Lost in Translation?", "Who shot it?", "Who shot Lost in Translation", "Q107270"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("who is Ridley Scott?", "Ridley Scott"),
+        ("Can you tell me something about the film Fargo?", "Fargo"),
+        ("i'd like to know more about Downton Abbey", "Downton Abbey"),
+        ("describe Casablanca", "Casablanca"),
+        ("what are they", ""),
+        ("who directed Titanic?", ""),
+        ("tell me who wrote Dracula", ""),
+    ],
+)
+def test_names_of_which_a_question_asks_no_more_than_what_they_are(question, name):
+    assert english().steps.identified(question) == name
 
 
 @pytest.fixture(scope="module")
