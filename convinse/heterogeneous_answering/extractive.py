@@ -17,7 +17,7 @@ from .abstention import note_abstention
 from .entity_voting import EntityVoting
 from .question import Question
 from .ranked_answers import AnswerCandidate, answers
-from .ranking import AnswerWeights, read_answer_weights
+from .ranking import AnswerRanking
 from .reader import in_evidences
 from .sentences import mark_verdict, with_sentence
 from .tables import Table
@@ -65,9 +65,9 @@ class ExtractiveAnswering(EntityVoting):
         return self.build_reader(self.config.ha_model)
 
     @cached_property
-    def ranker(self) -> AnswerWeights:
+    def ranker(self) -> AnswerRanking:
         """The trained ranking of answers. Raises `ModelError` if the file is missing, damaged or of another version."""
-        return read_answer_weights(Path(model_path(self.config.ha_ranker)))
+        return AnswerRanking.read(Path(model_path(self.config.ha_ranker)))
 
     @cached_property
     def judge(self) -> Judge | None:
