@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import msgspec
-
 from ..config import Config
 from ..records.evidence import Evidence
 from ..resources import Resources
@@ -78,4 +76,4 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
         return CrossEncoder(reranker)
     name = config.evs_bi_encoder
     embeddings = resources.embeddings(name, "evs_bi_encoder") if name else None
-    return Cascade(bm25, reranker, embeddings, **msgspec.structs.asdict(config.evs_cascade))
+    return Cascade(bm25, reranker, embeddings, config.evs_cascade)

@@ -37,7 +37,7 @@ class ExtractiveAnswering(EntityVoting):
     score. Questions for yes or no are decided by `yes_no`.
 
     Args:
-        config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`,
+        config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`,
             `sr_delimiter`, `kb_path` and those of all models (`device`, `precision` ...) are used.
         resources: the files and models that the stages of a pipeline share.
         reader: the reader to use instead of the configured one.

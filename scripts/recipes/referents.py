@@ -148,7 +148,7 @@ def main() -> None:
     counts = [f"{part} ({len(part_choices)})" for part, part_choices in sets.items()]
     title = "follow-ups whose topic is right, by five folds of conversations"
     write_table("referents", _COMMAND, ["features", *counts], cells, title=title)
-    trained_on = {name: {"questions": len(part)} for name, part in sets.items()}
+    trained_on: dict[str, dict[str, int | float]] = {name: {"questions": len(part)} for name, part in sets.items()}
     logit = fit([choice for part in sets.values() for choice in part], _L2, NAMES, trained_on=trained_on)
     folder = Path(resolve(SNAPSHOT + "model"))
     with replacing(folder / FILE) as temporary:

@@ -90,7 +90,7 @@ def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
 def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
     made = BertReranker(tiny(), "cpu")
     counted = Counted(made.engine)
-    Cascade(BM25Scorer(), made, KeptEmbeddings(bi_encoder), lexical=10, dense=10).rank(QUERY, EVIDENCES, 100)
+    Cascade(BM25Scorer(), made, KeptEmbeddings(bi_encoder), size=10).rank(QUERY, EVIDENCES, 100)
     assert 10 <= counted.sequences <= 20
 
 
@@ -99,7 +99,7 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
     path = tmp_path if folder else None
     vectors = VectorCache(Cache(path), made.model_id, made.dimension)
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), lexical=10, dense=10)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), size=10)
     counted = Counted(made.engine)
     first = cascade.rank(QUERY, EVIDENCES, 30)
     distinct = len(set(texts(EVIDENCES)))
@@ -110,22 +110,18 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     assert counted.sequences == distinct + 3 + 3
     if folder:  # and the next process finds them
         other = VectorCache(Cache(path), made.model_id, made.dimension)
-        again = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, other), lexical=10, dense=10)
+        again = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, other), size=10)
         assert again.rank(QUERY, EVIDENCES, 30) == first
         assert counted.sequences == distinct + 3 + 3 + 1
-    assert (
-        Cascade(BM25Scorer(), reranker, KeptEmbeddings(made), lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
-    )
+    assert Cascade(BM25Scorer(), reranker, KeptEmbeddings(made), size=10).rank(QUERY, EVIDENCES, 30) == first
 
 
 def test_questions_are_embedded_once(reranker):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
     vectors = VectorCache(Cache(None), made.model_id, made.dimension)
     questions = VectorCache(Cache(None), made.model_id, made.dimension, precision="float32")
-    plain = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), lexical=10, dense=10).rank(
-        QUERY, EVIDENCES, 30
-    )
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors, questions), lexical=10, dense=10)
+    plain = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), size=10).rank(QUERY, EVIDENCES, 30)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors, questions), size=10)
     counted = Counted(made.engine)
     for _ in range(2):
         assert cascade.rank(QUERY, EVIDENCES, 30) == plain
@@ -133,7 +129,7 @@ def test_questions_are_embedded_once(reranker):
 
 
 def shared(reranker, bi_encoder, share):
-    return Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=10, dense=10, lexical_share=share)
+    return Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), size=10, lexical_share=share)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 1.0])

@@ -89,7 +89,7 @@ def test_examples_are_the_annotated_turns_with_their_history(settings):
     ],
 )
 def test_a_model_learns_to_write_representations(settings, base, epochs):
-    training = {"base": str(writer(**base)), "epochs": epochs, "patience": epochs, "learning_rate": 1e-2}
+    training = {"base": str(writer(**base)), "epochs": epochs, "learning_rate": 1e-2}
     keys = settings(qu_training=training)
     folder = train_representation(module(keys))
     written = record(folder)
