@@ -62,7 +62,7 @@ _DROPPED_KEYS = MappingProxyType(
         "ers_cache_eviction": "at ers_cache_size the oldest entries go; delete the line",
         "evs_cascade.lexical": _CASCADE,
         "evs_cascade.dense": _CASCADE,
-        "evs_cascade.lexical_share": "the score of BM25 counts 0.3; without it: evs: cross_encoder",
+        "evs_cascade.lexical_share": "the score of BM25 counts 0.3 beside joint models such as those that ship, else nothing; delete the line",
         "evs_server.query_prefix": "write prefixes: [before a question, before a text]",
         "evs_server.text_prefix": "write prefixes: [before a question, before a text]",
         "qu_training.patience": _EPOCHS,

@@ -13,8 +13,6 @@ from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
 from .scorer import PairRanker, Scorer, reciprocal_ranks
 
-_LEXICAL_SHARE = 0.3  # of the final scores: chosen with the shipped models
-
 
 class _Fused(NamedTuple):
     """The evidences of a query after BM25 and the bi-encoder."""
@@ -47,7 +45,7 @@ class Cascade(Scorer):
         reranker: PairRanker | None,
         embeddings: KeptEmbeddings | None,
         size: int = 100,
-        lexical_share: float = _LEXICAL_SHARE,
+        lexical_share: float = 0.0,
     ) -> None:
         self._bm25 = bm25
         self.reranker = reranker
