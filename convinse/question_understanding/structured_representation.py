@@ -13,7 +13,7 @@ from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
 
-_NO_REPEAT = 2  # tokens that are not written twice, as CONVINSE has it
+NO_REPEAT = 2  # tokens that are not written twice, as CONVINSE has it
 
 
 class Writer(Protocol):
@@ -52,7 +52,7 @@ class StructuredRepresentation(QuestionUnderstanding):
         from ..encoder.sequence_to_sequence import Generator
 
         config = self.config
-        return Generator(checkpoint, config.num_beams, _NO_REPEAT, config.device)
+        return Generator(checkpoint, config.num_beams, NO_REPEAT, config.device)
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Write the representations of all turns together; see the base class."""
