@@ -59,12 +59,12 @@ ers_wikipedia_dump: null
 
 
 def test_a_file_may_be_based_on_another(written):
-    written("evs_max_evidences: 7\nname: first\nevs_cascade: {lexical: 5, dense: 6}\n", "first.yml")
+    written("evs_max_evidences: 7\nname: first\nclocq_params: {d: 5, k: 6}\n", "first.yml")
     written("base: first.yml\nname: second\n", "second.yml")
-    third = written("base: second.yml\nevs_cascade: {dense: 9}\n", "third.yml")
-    found = load_config(third, ["evs_cascade.lexical=3", "sr_delimiter=' | '", "qu_rewriter=null"], seed=5)
+    third = written("base: second.yml\nclocq_params: {k: 9}\n", "third.yml")
+    found = load_config(third, ["clocq_params.d=3", "sr_delimiter=' | '", "qu_rewriter=null"], seed=5)
     assert (found.name, found.evs_max_evidences, found.seed, found.sr_delimiter) == ("second", 7, 5, " | ")
-    assert (found.evs_cascade.lexical, found.evs_cascade.dense) == (3, 9)
+    assert (found.clocq_params.d, found.clocq_params.k) == (3, 9)
     assert load_config(written("base: lexical.yml\nname: mine\n")).ha == "entity_voting"
 
 

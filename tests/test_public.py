@@ -69,10 +69,10 @@ CONFIGURED = [ExtractiveReader, BertReranker, ClocqRetriever, WikipediaRetriever
 
 @pytest.mark.parametrize("kind", CONFIGURED)
 def test_a_class_to_use_alone_takes_a_configuration_or_its_name(kind):
-    write("mine.yml", "base: config.yml\nha_max_length: 200\nevs_max_length: 200\nevr_max_entities: 2\n")
+    write("mine.yml", "base: config.yml\ntoken_budget: 200\nevr_max_entities: 2\n")
     for made in (kind("mine.yml"), kind(load_config("mine.yml"))):
         if isinstance(made, ModelHead):
-            assert made.settings.max_length == 200
+            assert made.settings.token_budget == 200
         else:
             assert made.config.evr_max_entities == 2
             assert made.store_cache() is None

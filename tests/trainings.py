@@ -76,7 +76,7 @@ def silver_settings(**keys):
     """A configuration for the training of `qu: sr` on annotated files."""
     training = {"base": str(writer(init_std=0.1)), "epochs": 3, "learning_rate": 3e-3, "batch_size": 2}
     training |= keys.pop("qu_training", {})
-    return {"name": "mine", "qu": "sr", "device": "cpu", "qu_training": training, "num_beams": 2, "qu_no_repeat_ngram_size": 0,
+    return {"name": "mine", "qu": "sr", "device": "cpu", "qu_training": training, "num_beams": 2,
             **keys}  # fmt: skip
 
 

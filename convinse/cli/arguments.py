@@ -78,7 +78,7 @@ def add_set(parser: argparse.ArgumentParser) -> None:
     """Add `--set`."""
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
-        help="change a key of the configuration, such as evs_cascade.dense=30; may be repeated",
+        help="change a key of the configuration, such as clocq_params.d=30; may be repeated",
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from ..support.checksums import users_cache
 from ..support.errors import DataError
 from .places import LIVE, SNAPSHOT, resolve
 from .server_settings import EvsServer, LanguageModelSettings
-from .stage_settings import ClocqParams, EvsCascade
+from .stage_settings import ClocqParams
 from .training_settings import EvsTraining, HaTraining, QuTraining
 from .value_types import (
     Address,
@@ -28,11 +28,9 @@ from .value_types import (
     NotNegative,
     Positive,
     Precision,
-    Seconds,
     Settings,
     Share,
     Tokens,
-    Window,
 )
 
 _CACHE = "cache/"
@@ -59,7 +57,6 @@ class Config(Settings, frozen=True, kw_only=True):
     qu: the module that understands questions: a registered name, or `package.module:Class`;
     qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name;
     qu_rewriter (0.2): of `slots`, a joint model whose rewrite head puts questions in full (null: the question before and its answer are put before the question);
-    qu_no_repeat_ngram_size (0.3): of `sr`, no sequence of this many tokens is written twice (0: allowed);
     qu_training: how `train qu` trains;
     qu_llm (0.2): the language model of `llm`;
     history_separator: between the turns that a model reads;
@@ -68,15 +65,13 @@ class Config(Settings, frozen=True, kw_only=True):
     kb_path: the folder of the knowledge base; `none` (0.2) for none; `live` (0.2) asks Wikidata;
     live_sparql (0.2): with `kb_path: live`, a SPARQL endpoint over Wikidata that is asked for facts about an item; null: Wikidata's search is;
     live_max_age (0.2): with `kb_path: live`, for which an answer of Wikidata or Wikipedia counts; it is used longer where they cannot be asked;
-    live_deadline (0.2): with `kb_path: live`, for what is looked up before a question is linked, and before evidences are retrieved;
     clocq_params: CLOCQ's parameters;
     clocq_p: an item with more facts besides those as subject keeps only the latter, as in CLOCQ;
     clocq_use_api: ask a CLOCQ server over HTTP in place of the knowledge base at `kb_path`;
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
     ers_cache_path: the folder where it is kept;
-    ers_cache_size (0.3): gigabytes that entries, and that vectors may take there;
-    ers_cache_eviction (0.3): what happens at this size: `none` is an error, with `least-recently-used` the oldest go;
+    ers_cache_size (0.3): gigabytes that entries, and that vectors may take there, before the oldest go;
     ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
     ers_documents (0.3): the folder of an index of documents (`convinse index`), which are asked beside Wikidata and Wikipedia; null for none;
     ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
@@ -88,17 +83,14 @@ class Config(Settings, frozen=True, kw_only=True):
     evr_require_entity: drop sentences without an entity besides the page's own when reading (CONVINSE's rule), and with them answers that are plain names; entries of infoboxes and rows of tables stay;
     evs: the scorer; `auto` is the cascade where a model is named, else BM25;
     evs_max_evidences: e, the evidences that the answering stage sees;
-    path_to_stopwords (0.2): stop words of `ers: clocq_bm25`, one word a line; null: the project's own;
     evs_model, evs_bi_encoder: cross-encoder and bi-encoder: a model folder or a hub name;
-    evs_cascade: how many evidences the cascade's cross-encoder sees;
-    evs_max_length: of a question with an evidence, or of an evidence;
+    evs_cascade: evidences that BM25, and as many that the bi-encoder chooses for the cascade's cross-encoder;
     evs_server (0.2): a server that scores evidences in the place of `evs_model`;
     evs_training: how `train ers` trains;
     ha: the module that answers: a registered name, or `package.module:Class`;
     ha_model: the reader of `extractive`, or the model of `seq2seq`: a model folder or a hub name;
     ha_heads (0.2): the model whose heads tell which type an answer is of, and yes or no; null: `ha_model`;
     ha_max_answers: answers of a turn at most;
-    ha_max_length: of a window that the reader reads; neighbours share a quarter of it;
     ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
     ha_abstain_below (0.2): an answer of `extractive`, `seq2seq` or `llm` that is less probable is marked as a suggestion (`abstained`);
     ha_llm (0.2): the language model of `llm`;
@@ -115,7 +107,6 @@ class Config(Settings, frozen=True, kw_only=True):
     qu: str = "slots"
     qu_model: InputPath | None = None
     qu_rewriter: InputPath | None = None
-    qu_no_repeat_ngram_size: NotNegative = 2  # as CONVINSE has it
     qu_training: QuTraining = QuTraining()
     qu_llm: LanguageModelSettings = LanguageModelSettings()
     ers: str = "native"
@@ -140,11 +131,9 @@ class Config(Settings, frozen=True, kw_only=True):
     kb_path: InputPath = SNAPSHOT + "kb"
     live_sparql: Address | None = None
     live_max_age: Days = 1.0
-    live_deadline: Seconds = 10.0
     ers_use_cache: bool = True
     ers_cache_path: FolderPath = _CACHE  # see `cache_path`
     ers_cache_size: Gigabytes = 50.0
-    ers_cache_eviction: Literal["none", "least-recently-used"] = "none"
     ers_wikipedia_dump: InputPath | None = SNAPSHOT + "wikipedia.db"
     ers_documents: InputPath | None = None
     ers_passage_index: InputPath | None = None
@@ -158,17 +147,14 @@ class Config(Settings, frozen=True, kw_only=True):
     evr_require_entity: bool = False
     evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
     evs_max_evidences: Positive = 100
-    path_to_stopwords: InputPath | None = None
     evs_model: InputPath | None = None
     evs_bi_encoder: InputPath | None = None
-    evs_cascade: EvsCascade = EvsCascade()
-    evs_max_length: Window = 256
+    evs_cascade: Positive = 100
     evs_training: EvsTraining = EvsTraining()
     evs_server: EvsServer = EvsServer()
     ha_model: InputPath | None = None
     ha_heads: InputPath | None = None
     ha_max_answers: Positive = 10
-    ha_max_length: Window = 512
     ha_ranker: InputPath = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
     ha_training: HaTraining = HaTraining()
@@ -186,11 +172,6 @@ class Config(Settings, frozen=True, kw_only=True):
     def evs_precision(self) -> Precision:
         """Another name of `precision`."""
         return self.precision
-
-    @property
-    def ha_stride(self) -> int:
-        """The tokens that neighbouring windows of the reader share: with 512, the 128 of SQuAD's and MRQA's baselines."""
-        return self.ha_max_length // 4
 
     def _by_key(self) -> dict[str, Any]:
         return {**self.custom, "evs_precision": self.precision, **super()._by_key()}

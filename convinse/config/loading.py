@@ -20,6 +20,8 @@ from .yaml_files import read_value, read_yaml
 
 S = TypeVar("S", bound=msgspec.Struct)
 _DECAYS = "weights decay by 0.01 in every training; delete the line"
+_EPOCHS = "all epochs are gone through, and the best one is kept; write fewer `epochs`"
+_CASCADE = "BM25 and the bi-encoder choose as many each; write that number, such as evs_cascade: 30"
 # keys of earlier versions, and what to use in their place
 _DROPPED_KEYS = MappingProxyType(
     {
@@ -46,12 +48,31 @@ _DROPPED_KEYS = MappingProxyType(
         "ers_user_agent": "put your contact into the environment variable CONVINSE_CONTACT",
         "ers_deadline": "a page has 60 seconds; delete the line",
         "ers_missing_ttl": "a page that was missing is asked for again after 30 days; delete the line",
-        "ha_stride": "windows share a quarter of ha_max_length; delete the line",
-        "qu_sr": "write num_beams and qu_no_repeat_ngram_size in its place; 512 tokens are read and 64 written, 10 questions at once",
+        "ha_stride": "windows of 512 tokens share 128; delete the line",
+        "qu_sr": "write num_beams in its place; 512 tokens are read and 64 written, 10 questions at once",
         "ha_seq2seq": "write num_beams and evs_max_evidences in its place; 250 tokens of an evidence are read and 10 written",
         "evs_training.loss": "a positive stands against all its negatives (listwise); delete the line",
         "qu_training.annotated": "set output_path and name as for `annotate`, or copy the files into that folder",
         "ha_share_pass": "the reader always takes what a joint model read; delete the line",
+        "qu_no_repeat_ngram_size": "no two words are written twice in a row of slots, as in CONVINSE; delete the line",
+        "path_to_stopwords": "the stop words of the language are left out; delete the line",
+        "evs_max_length": "256 tokens are read, or fewer if the model takes fewer; delete the line",
+        "ha_max_length": "windows have 512 tokens, or fewer if the model takes fewer; delete the line",
+        "live_deadline": "a look-up has ten seconds; delete the line",
+        "ers_cache_eviction": "at ers_cache_size the oldest entries go; delete the line",
+        "evs_cascade.lexical": _CASCADE,
+        "evs_cascade.dense": _CASCADE,
+        "evs_cascade.lexical_share": "the score of BM25 counts 0.3 beside joint models such as those that ship, else nothing; delete the line",
+        "evs_server.query_prefix": "write prefixes: [before a question, before a text]",
+        "evs_server.text_prefix": "write prefixes: [before a question, before a text]",
+        "qu_training.patience": _EPOCHS,
+        "evs_training.patience": _EPOCHS,
+        "ha_training.patience": _EPOCHS,
+        "patience": _EPOCHS,
+        "qu_llm.temperature": "write extra: {temperature: ...}, below qu_llm",
+        "qu_llm.max_tokens": "write extra: {max_tokens: ...}, below qu_llm",
+        "ha_llm.temperature": "write extra: {temperature: ...}, below ha_llm",
+        "ha_llm.max_tokens": "write extra: {max_tokens: ...}, below ha_llm",
         "natural_input_path": "the file is natural.json below benchmark_path",
         "natural_third_input_path": "the file is natural_third.json below benchmark_path",
     }
@@ -70,7 +91,7 @@ def load_config(
     Args:
         name_or_path: the file. Its key `base` names another one, whose keys hold where it has none of its own. Files and
             folders that it names are looked for beside it, then in the working directory.
-        settings: `KEY=VALUE` each, as of `--set`: the value is YAML, a key may be a path such as `evs_cascade.dense`.
+        settings: `KEY=VALUE` each, as of `--set`: the value is YAML, a key may be a path such as `clocq_params.d`.
         overrides: further keys, checked like those of the file.
 
     Raises:
@@ -84,7 +105,7 @@ def load_config(
         key_path, equals, text = setting.partition("=")
         *above, key = key_path.strip().split(".")
         if not equals or not key:
-            raise ConfigError(f"--set {setting}: expected KEY=VALUE, such as evs_cascade.dense=30")
+            raise ConfigError(f"--set {setting}: expected KEY=VALUE, such as clocq_params.d=30")
         mapping = data
         for name in above:
             inner = mapping.get(name)
@@ -153,8 +174,6 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         _ = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
-    if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
-        raise ConfigError(f"{where}: evs_cascade: lexical and dense are both 0; the cross-encoder would see nothing")
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
     return config
@@ -195,11 +214,14 @@ def check_settings(data: Mapping[str, Any], kind: type[S], where: str) -> S:
 def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str, above: str = "") -> None:
     valid = list(struct.__struct_fields__)
     wrong = [str(key) for key in data if key not in valid]
+    for key in [
+        *wrong,
+        *(f"{key}.{inner}" for key, value in data.items() if isinstance(value, Mapping) for inner in value),
+    ]:
+        if f"{above}{key}" in _DROPPED_KEYS:
+            raise ConfigError(f"{where}: '{key.split('.')[-1]}' is gone; {_DROPPED_KEYS[above + key]}")
     if not wrong:
         return
-    for key in wrong:
-        if f"{above}{key}" in _DROPPED_KEYS:
-            raise ConfigError(f"{where}: '{key}' is gone; {_DROPPED_KEYS[above + key]}")
     hint = nearest(wrong[0], valid)
     if len(wrong) == 1 and (struct is not Config or hint.startswith("did you mean")):
         raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hint}")

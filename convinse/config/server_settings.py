@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from .value_types import BaseUrl, Seconds, Settings, Tokens
+from .value_types import BaseUrl, Seconds, Settings
 
 
 class ServerSettings(Settings, frozen=True, kw_only=True):
@@ -27,12 +27,10 @@ class ServerSettings(Settings, frozen=True, kw_only=True):
 class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
     """A language model behind a server, and how it is asked.
 
-    temperature: 0 is the likeliest text (null: what the server does); max_tokens: written at most (null: not said);
-    max_prompt_tokens: of a prompt at most, as they are estimated; extra: more fields of each request.
+    max_prompt_tokens: of a prompt at most, as they are estimated; extra: more fields of each request, before
+    `temperature: 0` and `max_tokens: 512` (null: the server's own).
     """
 
-    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = 0.0
-    max_tokens: Tokens | None = 512
     max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256, extra={"unit": "tokens"})] = 4000
     extra: dict[str, Any] = {}
 
@@ -41,9 +39,8 @@ class EvsServer(ServerSettings, frozen=True, kw_only=True):
     """A server that scores evidences in the place of `evs_model`.
 
     kind: `rerank` (`/rerank` of vLLM, Infinity, Jina, Cohere, TEI, llama.cpp), or `embeddings` (`/embeddings`: the cosine);
-    query_prefix, text_prefix: what the model wants before them.
+    prefixes (0.3): what the model wants before a question, and before a text.
     """
 
     kind: Literal["rerank", "embeddings"] = "rerank"
-    query_prefix: str = ""
-    text_prefix: str = ""
+    prefixes: tuple[str, str] = ("", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .value_types import NotNegative, Positive, Settings, Share, Weight
+from .value_types import NotNegative, Positive, Settings, Weight
 
 
 class ClocqParams(Settings, frozen=True):
@@ -24,15 +24,3 @@ class ClocqParams(Settings, frozen=True):
     k: Positive | Literal["AUTO"] = "AUTO"
     p_setting: Positive = 1000
     bm25_limit: bool | NotNegative = 0
-
-
-class EvsCascade(Settings, frozen=True):
-    """How many evidences the cross-encoder of the cascade sees.
-
-    lexical: chosen by BM25; dense: chosen by the bi-encoder; lexical_share: weight of the BM25 score, divided by the best one, in
-    the final score (0: the cross-encoder alone).
-    """
-
-    lexical: NotNegative = 100
-    dense: NotNegative = 100
-    lexical_share: Share = 0.0

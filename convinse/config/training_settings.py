@@ -10,14 +10,12 @@ from .value_types import InputPath, Minutes, Positive, Rate, Settings, Share
 class FitSettings(Settings, frozen=True, kw_only=True):
     """How a model is fitted: the settings that all trainings share.
 
-    epochs: passes over the steps; minutes: of training steps, validation not counted, after which the epoch is cut short
-    and is the last; patience: epochs without a better validation after which training stops (the best one is kept);
-    learning_rate: the highest; warmup: share of all steps over which it rises to that, before it falls to 0.
+    epochs: passes over the steps, of which the best one is kept; minutes: of training steps, validation not counted, after which the epoch is cut short
+    and is the last; learning_rate: the highest; warmup: share of all steps over which it rises to that, before it falls to 0.
     """
 
     epochs: Positive = 5
     minutes: Minutes | None = None
-    patience: Positive = 2
     learning_rate: Rate = 5e-5
     warmup: Share = 0.1
 

@@ -16,8 +16,9 @@ from ..question_understanding.rewriting import CORRECTION
 from ..records.conversation import Turn, new_turn
 from ..records.replies import Meaning
 from ..resources import Resources
+from ..support.logit import Logit
 from ..wikipedia.stored_pages import search_words
-from .acts import QUESTION, TALK_MODEL, ActModel, read_acts
+from .acts import QUESTION, TALK_MODEL, act_of, new_words, read_acts
 from .clarification import ask_for_meaning, ask_for_topic, chosen, missing_topic, name_of, with_topic
 from .corrections import correct, is_taken_back
 from .replies import LEAST, reply
@@ -61,7 +62,7 @@ class Dialogue:
         self._resources = resources
 
     @cached_property
-    def _acts(self) -> ActModel:
+    def _acts(self) -> Logit:
         return read_acts(Path(resolve(TALK_MODEL)))
 
     def answer(
@@ -141,7 +142,7 @@ class Dialogue:
 
     def _act(self, utterance: str) -> str:
         # "Which course is the sorbet?" and "Is the leaking tap done?" are no talk if the files have their words
-        act, pages = self._acts.act(utterance), self._resources.pages
+        act, pages = act_of(self._acts, utterance), self._resources.pages
         asks = self._resources.language.answer_types.asks(utterance)
         if act != QUESTION and asks and utterance[1:] != utterance[1:].lower():
             linked = self._resources.linker.link(utterance)  # "what is The X-Files" asks for no source of an answer
@@ -149,7 +150,7 @@ class Dialogue:
                 return QUESTION
         if act == QUESTION or not (asks or act in _ABOUT_ANSWERS) or not pages.searches_words:
             return act
-        words = search_words(" ".join(self._acts.new_words(utterance)))
+        words = search_words(" ".join(new_words(self._acts, utterance)))
         return QUESTION if words and pages.search(words, 1) else act
 
     def read(self, utterance: str, history: Sequence[Turn], sources: Sequence[str]) -> Reading:

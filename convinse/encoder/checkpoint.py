@@ -44,7 +44,11 @@ HEAD_FILES = {
     "answer_type": ("answer type", ANSWER_TYPE),
     "rewrite": ("rewrite", REWRITE),
 }
-RANKINGS = ("answers.json", "referents.json")  # learned over a model: they change nothing that it computes
+RANKINGS = (
+    "answers.json",
+    "yes_no.json",
+    "referents.json",
+)  # learned over a model: they change nothing that it computes
 _AGAIN = "train or copy it again"
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 

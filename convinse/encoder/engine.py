@@ -95,8 +95,7 @@ class Engine:
                     longest, device = int(sequences.lengths[places].max()), self.backend.device
                     if len(places) == 1:
                         raise ModelError(
-                            f"{device}: the memory does not hold one sequence of {longest} tokens; lower evs_max_length or "
-                            "use device: cpu"
+                            f"{device}: the memory does not hold one sequence of {longest} tokens; use device: cpu"
                         ) from error
                     self.token_budget = max(1, min(self.token_budget, longest * len(places)) // 2)
                     LOGGER.warning(

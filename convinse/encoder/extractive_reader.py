@@ -62,7 +62,7 @@ class ExtractiveReader(ModelHead):
 
     task = "question-answering"
     usual = ModelSettings(max_length=512)
-    key, length_key = "ha_model", "ha_max_length"
+    key = "ha_model"
 
     def __init__(
         self,

@@ -212,7 +212,6 @@ class ModelHead:
     head: ClassVar[Output | None] = None  # an output beyond the task's own that the model must have
     usual: ClassVar[ModelSettings] = ModelSettings()
     key = "evs_model"  # names the model in a configuration
-    length_key = "evs_max_length"
 
     def __init__(
         self, model: str | Path | Checkpoint | Config, device: str | None = None, **options: Unpack[HeadOptions]
@@ -222,7 +221,7 @@ class ModelHead:
             name = model
             if not isinstance(name, (str, Path)) or str(name).endswith((".yml", ".yaml")):
                 config = read_config(name)
-                settings = settings or configured(config, self.key, config[self.length_key])
+                settings = settings or configured(config, self.key, self.usual.max_length)
                 name = config[self.key]
                 if not name:
                     raise ConfigError(f"{self.key}: the configuration names no model; name one, such as snapshot:model")

@@ -43,7 +43,6 @@ def configured(config: Config, key: str, max_length: int = 256) -> ModelSettings
         precision=config.precision,
         token_budget=config.token_budget,
         max_length=max_length,
-        stride=config.ha_stride,
         key=key,
     )
 

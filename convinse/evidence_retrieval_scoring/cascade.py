@@ -26,16 +26,15 @@ class _Fused(NamedTuple):
 class Cascade(Scorer):
     """Ranks evidences in two steps, so that thousands of candidates are scored in the time of a few hundred.
 
-    The best `lexical` evidences by BM25 and the best `dense` evidences by the bi-encoder are merged by reciprocal rank fusion
+    The best evidences by BM25 and as many by the bi-encoder are merged by reciprocal rank fusion
     (Cormack et al., SIGIR 2009), and the cross-encoder scores them. If these are fewer than `top_k`, the rest follow in the order
     of the fusion with score 0. Without a cross-encoder the order of the fusion is final, and its values are the scores.
 
     Args:
         bm25: the lexical scorer.
         reranker: the cross-encoder, or None.
-        embeddings: of the bi-encoder; if None, BM25 chooses `lexical + dense` evidences.
-        lexical: evidences chosen by BM25.
-        dense: evidences chosen by the bi-encoder.
+        embeddings: of the bi-encoder; if None, BM25 chooses `2 * size` evidences.
+        size: evidences chosen by BM25, and by the bi-encoder.
         lexical_share: weight of the BM25 score (as a share of the best score) in the scores; the cross-encoder's
             probability has the rest. Small cross-encoders are overconfident.
     """
@@ -45,16 +44,14 @@ class Cascade(Scorer):
         bm25: BM25Scorer,
         reranker: PairRanker | None,
         embeddings: KeptEmbeddings | None,
-        *,
-        lexical: int = 100,
-        dense: int = 100,
+        size: int = 100,
         lexical_share: float = 0.0,
     ) -> None:
         self._bm25 = bm25
         self.reranker = reranker
         self.embeddings = embeddings
         self._share = lexical_share
-        self._lexical, self._dense = (lexical, dense) if embeddings is not None else (lexical + dense, 0)
+        self._size = size if embeddings is not None else 2 * size
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
         """Return copies of the best `top_k` evidences with `score`, best first."""
@@ -103,10 +100,10 @@ class Cascade(Scorer):
             texts = [evidence["evidence_text"] for evidence in candidates]
             lexical_scores = self._bm25.scores(query, candidates)
             rankings = [_order(lexical_scores, texts)]
-            limits = [self._lexical]
+            limits = [self._size]
             if self.embeddings is not None:
                 rankings.append(_order(dense[number], texts))
-                limits.append(self._dense)
+                limits.append(self._size)
             values = reciprocal_ranks(rankings, len(candidates))
             chosen = np.full(len(candidates), self.reranker is None)  # without it the fusion is final
             for ranking, limit in zip(rankings, limits, strict=True):

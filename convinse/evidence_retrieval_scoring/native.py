@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 
 from ..config import Config
 from ..language.read_evidence import ReadEvidence
@@ -19,7 +18,7 @@ from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever
 from .neural import build_scorer, scoring_method
-from .okapi import OkapiScorer, read_stop_words
+from .okapi import OkapiScorer
 from .scorer import Scorer
 from .search import EvidenceSearch
 
@@ -171,10 +170,8 @@ class ClocqBM25(NativeERS):
     def __init__(
         self, config: Config, retriever: ClocqRetriever | None = None, resources: Resources | None = None
     ) -> None:
-        path = config.path_to_stopwords
         super().__init__(config, retriever, resources=resources)
-        stop_words = self.language.words.common if path is None else read_stop_words(Path(path).expanduser())
-        self.scorer, self.search = OkapiScorer(stop_words, config.sr_delimiter), None
+        self.scorer, self.search = OkapiScorer(self.language.words.common, config.sr_delimiter), None
         self.conversations_at_once = 1
 
     def train(self, sources: Sequence[str]) -> None:

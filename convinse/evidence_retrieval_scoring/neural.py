@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from ..config import Config
+from ..encoder.checkpoint import model_config, model_path
+from ..encoder.pool import JOINT
 from ..records.evidence import Evidence
 from ..resources import Resources
 from ..support.errors import ConfigError
@@ -17,6 +18,9 @@ from .scorer import PairRanker, Scorer
 from .server_reranker import ServerReranker
 
 ScoringMethod = Literal["bm25", "cross_encoder", "cascade"]
+_LEXICAL_SHARE = (
+    0.3  # of BM25 beside the small joint models, which are surer than right: what every configuration that ships said
+)
 
 
 class CrossEncoder(Scorer):
@@ -78,4 +82,10 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
         return CrossEncoder(reranker)
     name = config.evs_bi_encoder
     embeddings = resources.embeddings(name, "evs_bi_encoder") if name else None
-    return Cascade(bm25, reranker, embeddings, **msgspec.structs.asdict(config.evs_cascade))
+    share = _LEXICAL_SHARE if not config.evs_server.base_url and _is_joint(config.evs_model) else 0.0
+    return Cascade(bm25, reranker, embeddings, config.evs_cascade, share)
+
+
+def _is_joint(name: str | None) -> bool:
+    folder = Path(model_path(name)) if name else None
+    return folder is not None and folder.is_dir() and model_config(folder).get("model_type") == JOINT

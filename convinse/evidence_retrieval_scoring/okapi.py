@@ -6,12 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from pathlib import Path
 
 import numpy as np
 
 from ..records.evidence import Evidence, with_score
-from ..support.errors import DataError, one_line
 from .scorer import Scorer
 
 _K1, _B, _EPSILON = 1.5, 0.75, 0.25  # rank_bm25's defaults, which CONVINSE uses
@@ -70,11 +68,3 @@ def okapi_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[f
             total += weight * (frequency * (_K1 + 1) / (frequency + norms))
     scores: list[float] = total.tolist()
     return scores
-
-
-def read_stop_words(path: Path) -> frozenset[str]:
-    """Return the words of a file with a word per line. Raises `DataError` if it cannot be read."""
-    try:
-        return frozenset(path.read_text(encoding="utf-8").split("\n"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}; check path_to_stopwords") from None

@@ -66,7 +66,7 @@ class ServerReranker:
         settings = self._settings
         keys, cached = [], []
         for query, candidates in zip(queries, texts, strict=True):
-            request = msgspec.json.encode([settings.query_prefix, query, settings.text_prefix, candidates])
+            request = msgspec.json.encode([settings.prefixes[0], query, settings.prefixes[1], candidates])
             keys.append((_CACHED, settings.kind, self._host.model, hashlib.sha256(request).hexdigest()))
             cached.append(self._cache.get(*keys[-1]) if candidates else [])
         fresh = [place for place, scores in enumerate(cached) if scores is None]
@@ -81,10 +81,10 @@ class ServerReranker:
 
     def _cosines(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
         settings = self._settings
-        queries = [settings.query_prefix + query for query, _ in pairs]
+        queries = [settings.prefixes[0] + query for query, _ in pairs]
         place_of: dict[str, int] = {query: place for place, query in enumerate(dict.fromkeys(queries))}
         places = [
-            [place_of.setdefault(settings.text_prefix + text, len(place_of)) for text in texts] for _, texts in pairs
+            [place_of.setdefault(settings.prefixes[1] + text, len(place_of)) for text in texts] for _, texts in pairs
         ]
         if not place_of:
             return []

@@ -22,8 +22,7 @@ from ..support.program import program_id
 
 # keys that change the place of results or the way to compute them, but not their content
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path",
-              "ers_cache_size", "ers_cache_eviction",
-              "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
+              "ers_cache_size", "device", "backend", "token_budget", "evs_training", "qu_training", "attribution")  # fmt: skip
 _MODELS = ("qu_model", "qu_rewriter", "evs_model", "evs_bi_encoder", "ha_model", "ha_heads", "ha_ranker")
 _SERVERS = ("qu_llm", "evs_server", "ha_llm")
 _HOW_ASKED = ("api_key_env", "timeout", "parallel")  # of a server
@@ -49,7 +48,7 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
         "Wikipedia dump": _build_id(lambda: resources.pages.build_id),
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
         "models": fingerprint([folder_id(path, (*HEADS, *RANKINGS, MANIFEST)) for path in models if path.is_dir()]),
-        "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
+        "files below custom": fingerprint([sha256(path) for path in _files(config.custom)]),
         "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),
         "program": program_id(),
     }

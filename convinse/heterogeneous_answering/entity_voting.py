@@ -19,7 +19,7 @@ from .lists import cite_list, with_list
 from .merging import number_in_words
 from .question import Question, questions_of
 from .ranked_answers import AnswerCandidate, answers
-from .ranking import AnswerWeights, read_answer_weights
+from .ranking import AnswerRanking
 from .reader import read_answers
 from .sentences import with_definition
 from .table_questions import computed_answers
@@ -44,9 +44,9 @@ class EntityVoting(HeterogeneousAnswering):
     can_answer_again = True
 
     @cached_property
-    def ranker(self) -> AnswerWeights:
+    def ranker(self) -> AnswerRanking:
         """The shipped ranking. Raises `ModelError` if the file is missing or damaged."""
-        return read_answer_weights(Path(model_path(SHIPPED)), "ha: entity_voting")
+        return AnswerRanking.read(Path(model_path(SHIPPED)), "ha: entity_voting")
 
     def inference_on_turns(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """Read the evidences of all turns together; then find, measure and rank the candidates of each."""

@@ -17,7 +17,7 @@ from .abstention import note_abstention
 from .entity_voting import EntityVoting
 from .question import Question
 from .ranked_answers import AnswerCandidate, answers
-from .ranking import AnswerWeights, read_answer_weights
+from .ranking import AnswerRanking
 from .reader import in_evidences
 from .sentences import mark_verdict, with_sentence
 from .tables import Table
@@ -37,7 +37,7 @@ class ExtractiveAnswering(EntityVoting):
     score. Questions for yes or no are decided by `yes_no`.
 
     Args:
-        config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`,
+        config: `ha_model`, `ha_heads`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`,
             `sr_delimiter`, `kb_path` and those of all models (`device`, `precision` ...) are used.
         resources: the files and models that the stages of a pipeline share.
         reader: the reader to use instead of the configured one.
@@ -65,9 +65,9 @@ class ExtractiveAnswering(EntityVoting):
         return self.build_reader(self.config.ha_model)
 
     @cached_property
-    def ranker(self) -> AnswerWeights:
+    def ranker(self) -> AnswerRanking:
         """The trained ranking of answers. Raises `ModelError` if the file is missing, damaged or of another version."""
-        return read_answer_weights(Path(model_path(self.config.ha_ranker)))
+        return AnswerRanking.read(Path(model_path(self.config.ha_ranker)))
 
     @cached_property
     def judge(self) -> Judge | None:

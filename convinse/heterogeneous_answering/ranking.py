@@ -1,54 +1,46 @@
-"""The ranking of candidates: a conditional logit over named features, with "none of these", in a JSON file."""
+"""The ranking of candidates and the decision for yes or no: logits over named features, in two files of a folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-import numpy as np
-
-from ..support.errors import ModelError
-from ..support.weights import ConditionalLogit, FeatureWeight, columns, read_model, scores
+from ..support.logit import Logit, feature_names, read_logit
 from .features import Features, Measured, QuestionFeatures
 from .ranked_answers import AnswerCandidate, ordered
 from .yes_no import YesNoFeatures
 
-FILE = "answers.json"
-FORMAT = 2  # of the file; raised when its keys change
+FILE, YES_NO_FILE = "answers.json", "yes_no.json"
 SHIPPED = "snapshot:answers"
+NAMES = feature_names(Features._fields, QuestionFeatures._fields)
+YES_NO_NAMES = feature_names(YesNoFeatures._fields)
 _REMEDY = "train it again (scripts/recipes/answers.py), or leave ha_ranker out for the one that ships with the project"
 
 
-class TrainingSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A data set in training: its questions, how many have a right candidate, the weight of each; its yes-or-no questions."""
+class AnswerRanking:
+    """A trained ranking of answers.
 
-    name: str
-    questions: int
-    answered: int
-    weight: float
-    yes_no: int
-
-
-class AnswerWeights(ConditionalLogit, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The weights of a trained ranking: `features` by the names of `features.Features`, `nothing` by those of `features.QuestionFeatures`.
-
-    Attributes:
-        model: the id of the reader's weights; empty without a reader.
-        yes_no: of the odds of "yes", by the names of `yes_no.YesNoFeatures`; `yes_bias` is added.
-        yes_bias: of "yes".
-        l2: strength of the regularisation.
-        trained_on: the data sets.
+    Args:
+        candidates: the logit of the candidates of a question, `Features` each, and of "none of these", `QuestionFeatures`.
+        yes_no: that of "yes", `YesNoFeatures`; "none" is "no".
     """
 
-    model: str
-    yes_no: list[FeatureWeight]
-    yes_bias: float
-    l2: float
-    trained_on: list[TrainingSet]
+    def __init__(self, candidates: Logit, yes_no: Logit) -> None:
+        self.candidates, self.yes_no = candidates, yes_no
+
+    @classmethod
+    def read(cls, folder: Path, key: str = "ha_ranker") -> AnswerRanking:
+        """Read the files of a folder. Raises `ModelError`: one is missing, damaged, of another version or of other features."""
+        files = ((FILE, NAMES), (YES_NO_FILE, YES_NO_NAMES))
+        return cls(*(read_logit(folder / file, key, _REMEDY, names) for file, names in files))
+
+    def write(self, folder: Path) -> None:
+        """Write the files into a folder."""
+        (folder / FILE).write_bytes(self.candidates.content())
+        (folder / YES_NO_FILE).write_bytes(self.yes_no.content())
 
     def ranked(self, measured: Measured) -> list[AnswerCandidate]:
         """Return candidates with their probabilities, best first; the remainder to 1 is that of "none of these"."""
-        chances = self.probabilities(measured.features, measured.question).tolist()
+        chances = self.candidates.probabilities(measured.features, measured.question)[:-1].tolist()
         return ordered(
             AnswerCandidate(candidate.entity, chance, candidate.places, candidate.reasons)
             for candidate, chance in zip(measured.candidates, chances, strict=True)
@@ -56,20 +48,4 @@ class AnswerWeights(ConditionalLogit, frozen=True, forbid_unknown_fields=True, k
 
     def yes(self, features: YesNoFeatures) -> float:
         """Return the probability that the answer to a question for yes or no is yes."""
-        odds = scores(self.yes_no, columns([features], self.yes_no)) + self.yes_bias
-        return float(1 / (1 + np.exp(-odds[0])))
-
-
-def read_answer_weights(folder: Path, key: str = "ha_ranker") -> AnswerWeights:
-    """Read the model of a folder.
-
-    Raises:
-        ModelError: the file is missing, damaged, of another format, or has an unknown feature.
-    """
-    weights = read_model(folder / FILE, AnswerWeights, FORMAT, key, _REMEDY)
-    rows = ((weights.features, Features), (weights.nothing, QuestionFeatures), (weights.yes_no, YesNoFeatures))
-    for features, kind in rows:
-        for feature in features:
-            if feature.name not in kind._fields:
-                raise ModelError(f"{key}: {folder / FILE}: unknown feature {feature.name}; {_REMEDY}")
-    return weights
+        return float(self.yes_no.probabilities([features])[0])

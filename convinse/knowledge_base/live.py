@@ -36,6 +36,7 @@ T = TypeVar("T")
 NEW_TOPIC, KNOWN_TOPIC = 6, 2  # requests of a turn at most: about a new topic, and about a known one
 _PAGE_REQUESTS = 2  # requests for an article and its links
 _DAY = 86_400  # seconds
+SECONDS = 10.0  # for the names of a turn, and again for its facts
 _VERSION = 1  # of cached entries
 _MAX_NAMES = 2  # names of a question that are searched
 _LIMIT = 10_000  # documents, searches or pages in memory: if there are more, all are dropped
@@ -71,7 +72,6 @@ class LiveSource(Articles):
     Args:
         at_hand: a knowledge base with labels of classes, countries and properties, so that these are not requested.
         max_age: days after which a cached answer is requested again.
-        seconds: time limit for the names of a turn, and again for its facts.
         pages: whether the caller fetches articles, too, for which requests are set aside.
 
     Attributes:
@@ -86,11 +86,10 @@ class LiveSource(Articles):
         language: Language,
         *,
         max_age: float,
-        seconds: float,
         pages: bool,
     ) -> None:
         self._client, self._cache, self._at_hand, self._language = client, cache, at_hand, language
-        self.max_age, self._seconds, self._has_pages = max_age, seconds, pages
+        self.max_age, self._has_pages = max_age, pages
         self._answers: dict[tuple[str, str], dict[str, Any]] = {}  # of searches
         self._pages: dict[str, LiveLookup] = {}
         self._forget()
@@ -128,7 +127,7 @@ class LiveSource(Articles):
         Names in `spoken`, the texts of the conversation so far, are not searched; it is None for a first question.
         """
         folded = f" {' | '.join(map(fold, spoken or ()))} "
-        requests = _TurnRequests(NEW_TOPIC, until(self._seconds))
+        requests = _TurnRequests(NEW_TOPIC, until(SECONDS))
         items: list[str] = []
         names = written_names(question, self._language)
         pieces = spans(question, self._language) if is_doubtful(question, self._language) else []
@@ -165,7 +164,7 @@ class LiveSource(Articles):
             is_first: whether it is the first question of the conversation.
         """
         limit = NEW_TOPIC if is_first or lookup["requests"] else KNOWN_TOPIC
-        requests = _TurnRequests(limit - len(lookup["requests"]), until(self._seconds), lookup)
+        requests = _TurnRequests(limit - len(lookup["requests"]), until(SECONDS), lookup)
         self._fetch(requests, about)
         words = self._language.properties.keywords(question)
         subjects: list[str] = []

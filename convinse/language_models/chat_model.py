@@ -20,6 +20,7 @@ LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _PATH = "chat/completions"
+_MAX_TOKENS = 512  # written, unless `extra` says otherwise
 _FIELD_REFUSED = (400, 422, 501)  # status of servers that do not know a field
 
 
@@ -56,7 +57,7 @@ class ChatModel:
             place = missing[number]
             try:
                 if completion.is_cut:
-                    raise ValueError("it was cut before its end; raise max_tokens, or have the model think less")
+                    raise ValueError("it was cut before its end; raise extra.max_tokens, or have the model think less")
                 replies[place] = completion, read(completion.text)
             except ValueError as error:
                 LOGGER.warning("%s: an answer of the model cannot be used: %s", self._server.key, one_line(error))
@@ -69,12 +70,12 @@ class ChatModel:
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self._settings
-        body: dict[str, Any] = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+        body: dict[str, Any] = {"temperature": 0.0, "max_tokens": _MAX_TOKENS, **settings.extra}
+        if body["temperature"]:
+            body.setdefault("seed", self._seed)
         body = {name: value for name, value in body.items() if value is not None}
-        if settings.temperature:
-            body["seed"] = self._seed
         fixed = {"model": self._server.model, "messages": prompt.messages, "stream": False}
-        return {**body, **settings.extra, **fixed}
+        return {**body, **fixed}
 
     def _sent(self, prompt: Prompt) -> Completion:
         form = {"name": prompt.name, "strict": True, "schema": prompt.schema}

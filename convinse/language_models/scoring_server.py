@@ -46,8 +46,8 @@ class ScoringServer:
 
         def score(piece: tuple[int, int]) -> list[float]:
             question, texts = pairs[piece[0]]
-            batch = [settings.text_prefix + text for text in texts[piece[1] : piece[1] + _BATCH]]
-            return self._reranked(settings.query_prefix + question, batch)
+            batch = [settings.prefixes[1] + text for text in texts[piece[1] : piece[1] + _BATCH]]
+            return self._reranked(settings.prefixes[0] + question, batch)
 
         def done(number: int, values: list[float]) -> None:
             place, start = work[number]

@@ -14,11 +14,10 @@ from ..language.language import Language
 from ..records.conversation import Turn
 from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
-from ..support.weights import ConditionalLogit, check_names, read_model
+from ..support.logit import Logit, feature_names, read_logit
 from ..wikipedia.pages import Pages
 
 FILE = "referents.json"
-FORMAT = 1  # of the file; raised when its keys change
 _REMEDY = "train it again (scripts/recipes/referents.py)"
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
@@ -65,19 +64,12 @@ class NoneFeatures(NamedTuple):
     fits: float
 
 
-class ReferentWeights(ConditionalLogit, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The weights of `ReferentFeatures` and `NoneFeatures`; `trained_on` is the number of training questions."""
-
-    trained_on: int
+NAMES = feature_names(ReferentFeatures._fields, NoneFeatures._fields)
 
 
-def read_weights(folder: Path, key: str) -> ReferentWeights:
-    """Read the weights of a model folder. Raises `ModelError` if they are missing, damaged, or of other features."""
-    path = folder / FILE
-    weights = read_model(path, ReferentWeights, FORMAT, key, _REMEDY)
-    check_names(weights.features, ReferentFeatures._fields, f"{key}: {path}", _REMEDY)
-    check_names(weights.nothing, NoneFeatures._fields, f"{key}: {path}", _REMEDY)
-    return weights
+def read_weights(folder: Path, key: str) -> Logit:
+    """Read the logit of a model folder. Raises `ModelError` if it is missing, damaged, or of other features."""
+    return read_logit(folder / FILE, key, _REMEDY, NAMES)
 
 
 class EarlierEntity(NamedTuple):

@@ -17,9 +17,10 @@ from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Mention
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
+from ..support.logit import Logit
 from ..wikipedia.pages import Pages
 from .history import answer_text
-from .referents import EarlierEntity, FeatureReader, ReferentFeatures, ReferentWeights, earlier_entities
+from .referents import EarlierEntity, FeatureReader, ReferentFeatures, earlier_entities
 
 _MIN_PROBABILITY = 0.1  # of referents besides the best
 # a correction replaces something, or is a question of its own ("no, her husband": 2.0); "before 1950" for "after 1970" has 1.3
@@ -58,7 +59,7 @@ class Rewriter:
     def __init__(
         self,
         model: QuestionRewriter | None,
-        weights: ReferentWeights | None,
+        weights: Logit | None,
         kb: Items,
         pages: Pages,
         linker: EntityLinker,
@@ -119,7 +120,7 @@ class Rewriter:
         history: Sequence[Turn],
         earlier: Sequence[EarlierTurn],
         pointers: Pointers,
-        weights: ReferentWeights,
+        weights: Logit,
         is_correction: bool,
     ) -> list[FullQuestion]:
         if again := self._asked_again(question, history, earlier):
@@ -130,7 +131,7 @@ class Rewriter:
         named = named_items(self._linker.link(question, classes=True))
         features = self._reader.read(question, entities, self.present_topic(history), pointer_scores, named)
         nothing = self._reader.read_nothing(question, named)
-        probabilities = weights.probabilities(features, nothing) if entities else np.zeros(0)
+        probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
         is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0

@@ -13,6 +13,8 @@ from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
 
+NO_REPEAT = 2  # tokens that are not written twice, as CONVINSE has it
+
 
 class Writer(Protocol):
     """A sequence-to-sequence model; see `encoder.sequence_to_sequence.Generator`."""
@@ -25,7 +27,7 @@ class StructuredRepresentation(QuestionUnderstanding):
     """`context || question entities || predicate || expected answer type`, written by a model that is trained for it.
 
     Args:
-        config: `qu_model`, `num_beams`, `qu_no_repeat_ngram_size`, `history_separator`, `sr_delimiter` and `device` are used.
+        config: `qu_model`, `num_beams`, `history_separator`, `sr_delimiter` and `device` are used.
         resources: shared by the stages of a pipeline.
     """
 
@@ -50,7 +52,7 @@ class StructuredRepresentation(QuestionUnderstanding):
         from ..encoder.sequence_to_sequence import Generator
 
         config = self.config
-        return Generator(checkpoint, config.num_beams, config.qu_no_repeat_ngram_size, config.device)
+        return Generator(checkpoint, config.num_beams, NO_REPEAT, config.device)
 
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Write the representations of all turns together; see the base class."""

@@ -90,7 +90,7 @@ def _settings(runs: Sequence[ReportedRun]) -> ReportTable:
 
 
 def _flattened(settings: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
-    # whole keys, such as `evs_cascade.dense`, and values as JSON
+    # whole keys, such as `clocq_params.d`, and values as JSON
     for key, value in settings.items():
         if isinstance(value, dict) and value:
             yield from _flattened(value, f"{above}{key}.")

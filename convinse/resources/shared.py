@@ -109,8 +109,9 @@ class Resources:
         config = self.config
         client = WikidataClient(config.ers_wikidata_api, config.ers_wikipedia_api, config.live_sparql)
         at_hand = KnowledgeBase(resolve(SNAPSHOT + "kb"))
-        limits = {"max_age": config.live_max_age, "seconds": config.live_deadline}
-        return LiveSource(client, self.cache, at_hand, self.language, **limits, pages=config.ers_on_the_fly)
+        return LiveSource(
+            client, self.cache, at_hand, self.language, max_age=config.live_max_age, pages=config.ers_on_the_fly
+        )
 
     @property
     def mediawiki(self) -> MediaWikiApi:
@@ -204,9 +205,7 @@ class Resources:
     @property
     def cache(self) -> Cache:
         """The cache; without `ers_use_cache` one that keeps nothing."""
-        return self._opened(
-            "cache", lambda: Cache(cache_path(self.config), self.config.ers_cache_size, self.config.ers_cache_eviction)
-        )
+        return self._opened("cache", lambda: Cache(cache_path(self.config), self.config.ers_cache_size))
 
     def renew(self) -> bool:
         """Drop the knowledge base, the dump and what was made from them if one has changed on disk; returns True then.
@@ -244,12 +243,12 @@ class Resources:
     def reranker(self) -> BertReranker | None:
         """Return the cross-encoder of `evs_model`, whose scores the evidence cache keeps; None if not configured."""
         name = self.config.evs_model
-        settings = configured(self.config, "evs_model", self.config.evs_max_length)
+        settings = configured(self.config, "evs_model")
         return BertReranker(name, settings=settings, models=self.models, cache=self.cache) if name else None
 
     def bi_encoder(self, name: str, key: str) -> BiEncoder:
         """Return a bi-encoder without a cache; the arguments are those of `embeddings`."""
-        settings = configured(self.config, key, self.config.evs_max_length)
+        settings = configured(self.config, key)
         return BiEncoder(name, settings=settings, models=self.models)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray | None:
@@ -292,7 +291,10 @@ class Resources:
             best: spans kept of each text.
             key: what named the model, for messages."""
         return ExtractiveReader(
-            model, settings=configured(self.config, key, self.config.ha_max_length), best=best, models=self.models
+            model,
+            settings=configured(self.config, key, ExtractiveReader.usual.max_length),
+            best=best,
+            models=self.models,
         )
 
     @property

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from .errors import OutputError, one_line
+from .errors import one_line
 
 if TYPE_CHECKING:
     from .entry_store import EntryStore
@@ -50,14 +50,12 @@ class Cache:
 
     Args:
         path: the folder.
-        most: gigabytes of the entries, and of the vectors (`ers_cache_size`).
-        eviction: what happens there (`ers_cache_eviction`): `none` raises `OutputError`, with `least-recently-used` entries make place,
-            and all vectors do.
+        most: gigabytes of the entries, and of the vectors (`ers_cache_size`); beyond, the oldest entries make place, and all vectors do.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, most: float = 50.0, eviction: str = "none") -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, most: float = 50.0) -> None:
         self._path = None if path is None else Path(path).expanduser() / _FOLDER
-        self._most_bytes, self._eviction = int(most * _GB), eviction
+        self._most_bytes = int(most * _GB)
         self._opened: tuple[EntryStore, sqlite3.Connection] | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
@@ -86,12 +84,10 @@ class Cache:
     def put(self, *key: Any, value: Any) -> None:
         """Keep a JSON value; after the call a kill loses nothing.
 
-        Raises `ValueError` for None: a failure is not an empty result; `OutputError` if the cache is full.
+        Raises `ValueError` for None: a failure is not an empty result.
         """
         if value is None:
             raise ValueError("None cannot be cached")
-        if self._tried("written", lambda entries, _: entries.is_full()):
-            raise self._full()
         self._tried("written", lambda entries, _: entries.put(_name(key), value))
 
     def get_vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
@@ -108,7 +104,7 @@ class Cache:
         return {number: value for number, value in self._tried("read", read) or [] if isinstance(value, bytes)}
 
     def put_vectors(self, values: Iterable[tuple[int, bytes]]) -> None:
-        """Keep bytes under 64-bit numbers, in one transaction. Raises `OutputError` if the cache is full."""
+        """Keep bytes under 64-bit numbers, in one transaction."""
 
         def is_full(_: EntryStore, vectors: sqlite3.Connection) -> bool:
             pages = [
@@ -118,8 +114,6 @@ class Cache:
             return bool((pages[0] - pages[1]) * pages[2] >= self._most_bytes)
 
         if self._tried("written", is_full):
-            if self._eviction == "none":
-                raise self._full()
             self._tried("written", _forget_vectors)
 
         def write(_: EntryStore, vectors: sqlite3.Connection) -> None:
@@ -147,12 +141,6 @@ class Cache:
     def __del__(self) -> None:
         self.close()
 
-    def _full(self) -> OutputError:
-        return OutputError(
-            f"{self._path}: the cache has {self._most_bytes / _GB:g} GB, and ers_cache_size allows no more: raise it, delete the folder, or "
-            "set ers_cache_eviction: least-recently-used"
-        )
-
     def _tried(self, verb: str, action: Callable[[EntryStore, sqlite3.Connection], T]) -> T | None:
         """Return what an action gives; None if the cache cannot be used, which is warned of once."""
         if self._path is None or verb in self._off:
@@ -160,7 +148,7 @@ class Cache:
         try:
             with self._lock:
                 if self._opened is None or self._process != os.getpid():  # SQLite does not bear a fork
-                    self._opened, self._process = _open(self._path, self._most_bytes, self._eviction), os.getpid()
+                    self._opened, self._process = _open(self._path, self._most_bytes), os.getpid()
                 return action(*self._opened)
         except (sqlite3.Error, OSError, ValueError) as error:
             if not self._off:
@@ -173,7 +161,7 @@ class Cache:
             return None
 
 
-def _open(folder: Path, most_bytes: int, eviction: str) -> tuple[EntryStore, sqlite3.Connection]:
+def _open(folder: Path, most_bytes: int) -> tuple[EntryStore, sqlite3.Connection]:
     from .entry_store import EntryStore
 
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -184,7 +172,7 @@ def _open(folder: Path, most_bytes: int, eviction: str) -> tuple[EntryStore, sql
         vectors = sqlite3.connect(folder / FILE, timeout=60, check_same_thread=False)
         for setting in (*_SETTINGS, _TABLE):
             vectors.execute(setting)
-        entries = EntryStore(folder / _ENTRIES, most_bytes, eviction)
+        entries = EntryStore(folder / _ENTRIES, most_bytes)
         _take_older_entries(vectors, entries)
         return entries, vectors
     finally:

@@ -58,18 +58,21 @@ class EntryStore:
 
     Args:
         folder: made if it is missing.
-        most_bytes: the size of the file at which `eviction` begins.
-        eviction: a policy of diskcache: `none`, or `least-recently-used`.
+        most_bytes: the size of the file beyond which the oldest values make place.
 
     Raises:
         sqlite3.Error: the file cannot be used.
     """
 
-    def __init__(self, folder: Path, most_bytes: int, eviction: str) -> None:
-        self._most_bytes, self._evicts = most_bytes, eviction != "none"
+    def __init__(self, folder: Path, most_bytes: int) -> None:
         try:
             self._store = diskcache.Cache(
-                str(folder), disk=_PackedJson, timeout=60, size_limit=most_bytes, eviction_policy=eviction, **_SETTINGS
+                str(folder),
+                disk=_PackedJson,
+                timeout=60,
+                size_limit=most_bytes,
+                eviction_policy="least-recently-stored",
+                **_SETTINGS,
             )
         except diskcache.Timeout as error:
             raise sqlite3.OperationalError("it is locked") from error
@@ -90,10 +93,6 @@ class EntryStore:
         with self._store.transact(retry=True):
             for key, packed in rows:
                 self._store.add(key, packed)
-
-    def is_full(self) -> bool:
-        """Return True if nothing more fits, since nothing is evicted."""
-        return not self._evicts and self._store.volume() >= self._most_bytes
 
     def keys(self) -> list[str]:
         """Return all keys. Raises `DamagedEntryError`."""

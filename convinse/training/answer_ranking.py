@@ -23,32 +23,29 @@ from ..encoder.checkpoint import HEADS, folder_id, model_path
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.features import Features, QuestionFeatures
 from ..heterogeneous_answering.question import NO, YES, questions_of
-from ..heterogeneous_answering.ranking import FILE, FORMAT, AnswerWeights, TrainingSet
+from ..heterogeneous_answering.ranking import FILE, NAMES, YES_NO_FILE, YES_NO_NAMES, AnswerRanking
 from ..heterogeneous_answering.yes_no import YesNoFeatures
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_item
 from ..scoring.convqa import calibration_error, is_answer
 from ..support.errors import DataError
+from ..support.logit import NONE, Logit
 from ..support.progress import tracked
-from ..support.weights import FeatureWeight, model_bytes
-from .conditional_logit import Choice, Fitted, Scale, fit, with_none
 from .conversations import grouped_turns
+from .logit import Choice, fit, with_none
 from .objective import Measures, shown
 from .trainer import model_card, output_of, table_of, write_folder
 
 LOGGER = logging.getLogger(__name__)
 
 _AT_ONCE = 20  # turns that are read together
-_DIGITS = 6  # of weights as written
 _PARTS = 5  # of a cross-validation
 _STRENGTHS = (1.0, 3.0, 10.0, 30.0)  # of the regularisation
 # these can only speak for a candidate: few questions of one kind must not turn them round
-_RISING = frozenset("read computed fit score covered subjects best timely".split())
-RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
+RISING = ("read", "computed", "fit", "score", "covered", "subjects", "best", "timely")
 # what tells questions without an answer: on held-out ConvMix and on questions without an answer the others added nothing
-_OF_NONE = tuple(QuestionFeatures._fields.index(name) for name in ("score", "surest"))
-YES_NO_RISING = tuple(range(len(YesNoFeatures._fields)))
+_OF_NONE = (f"{NONE} score", f"{NONE} surest")
 IsRight = Callable[[Entity, Sequence[Entity]], bool]
 
 
@@ -93,20 +90,21 @@ def write_ranking(
     """
     l2, rows = best_strength(sets)
     model = folder_id(Path(model_path(config.ha_model)), HEADS) if config.ha_model else ""
-    weights = train_weights(sets, l2, model, none_sets)
-    strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
+    ranking = train_weights(sets, l2, none_sets)
+    weights = {name: weight for name, (weight,) in ranking.candidates.weights.items()}
+    strongest = sorted(Features._fields, key=lambda name: -abs(weights[name]))
     table = table_of("part", rows, digits=3)
-    effects = table_of("feature", {feature.name: {"weight": feature.weight} for feature in strongest}, digits=3)
+    effects = table_of("feature", {name: {"weight": weights[name]} for name in strongest}, digits=3)
     about = f"""
-A conditional logit over {len(weights.features)} features of a candidate and {len(weights.nothing)} of a question (`{FILE}`), which
-gives each candidate a probability, and "none of these" one; and a logistic regression over {len(weights.yes_no)} features of a question
-for yes or no. For `ha_ranker`."""
+A conditional logit over {len(Features._fields)} features of a candidate and {len(QuestionFeatures._fields)} of a question (`{FILE}`), which
+gives each candidate a probability, and "none of these" one; and one over {len(YesNoFeatures._fields)} features of a question for yes or no
+(`{YES_NO_FILE}`). Learned over the reader `{model or "none"}`. For `ha_ranker`."""
     measured = {
         "Validation": f"Cross-validated over whole conversations, regularisation {l2:g}.\n\n{table}",
         "Weights": f"Of the standardised features (see the docstring of `features.Features`).\n\n{effects}",
     }
     card = model_card("Which candidate answers a question", about, {**measured, **sections}, {})
-    write_folder(output, lambda folder: (folder / FILE).write_bytes(model_bytes(weights)), card, rows)
+    write_folder(output, ranking.write, card, rows)
     for name, row in rows.items():
         LOGGER.info("ranking of answers: %s: %s", name, shown(row))
     LOGGER.info("%s: the ranking; name it in ha_ranker", output)
@@ -118,14 +116,14 @@ def best_strength(sets: Sequence[ChoiceSet]) -> tuple[float, dict[str, Measures]
     named = {item.name: item.choices for item in sets if item.choices}
     figures = {}
     for strength in _STRENGTHS:
-        likely = cross_validated(list(named.values()), strength, RISING)
+        likely = cross_validated(list(named.values()), strength, NAMES, RISING)
         figures[strength] = {
             name: judged(choices, chances) for (name, choices), chances in zip(named.items(), likely, strict=True)
         }
     best = min(figures, key=lambda strength: float(np.mean([row["log_loss"] for row in figures[strength].values()])))
     rows = figures[best]
     yes_no = {item.name: item.yes_no for item in sets if item.yes_no}
-    likely = cross_validated(list(yes_no.values()), best, YES_NO_RISING)
+    likely = cross_validated(list(yes_no.values()), best, YES_NO_NAMES, YesNoFeatures._fields)
     for (name, choices), chances in zip(yes_no.items(), likely, strict=True):
         right = [bool(chance[0] > chance[1]) == bool(choice.right[0])
                  for choice, chance in zip(choices, chances, strict=True)]  # fmt: skip
@@ -215,7 +213,9 @@ def _set_weights(sets: Sequence[Sequence[Choice]]) -> list[float]:
     return [largest / len(choices) ** 0.5 if choices else 0.0 for choices in sets]
 
 
-def cross_validated(sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = ()) -> list[list[np.ndarray]]:
+def cross_validated(
+    sets: Sequence[Sequence[Choice]], l2: float, names: Sequence[str], rising: Sequence[str] = ()
+) -> list[list[np.ndarray]]:
     """Return the probabilities of each set and choice by weights that were learned without the choices of its part.
 
     Choices of a group are in the same part, whatever set they are in. If nothing is left to learn from, all
@@ -224,12 +224,13 @@ def cross_validated(sets: Sequence[Sequence[Choice]], l2: float, rising: Sequenc
     likely: list[list[np.ndarray]] = [[np.empty(0)] * len(choices) for choices in sets]
     for part in range(_PARTS):
         train = [[choice for choice in choices if _part(choice.group) != part] for choices in sets]
-        fitted = fit(weighted(list(filter(None, train))), l2, rising) if any(train) else None
+        logit = fit(weighted(list(filter(None, train))), l2, names, rising) if any(train) else None
         for choices, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(choices):
                 if _part(choice.group) == part:
                     number = len(choice.candidates) + 1
-                    chances[place] = np.full(number, 1 / number) if fitted is None else fitted.probabilities(choice)
+                    equal = np.full(number, 1 / number)
+                    chances[place] = equal if logit is None else logit.probabilities(choice.candidates, choice.question)
     return likely
 
 
@@ -259,44 +260,25 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
     }
 
 
-def train_weights(
-    sets: Sequence[ChoiceSet], l2: float, model: str, none_sets: Sequence[ChoiceSet] = ()
-) -> AnswerWeights:
+def train_weights(sets: Sequence[ChoiceSet], l2: float, none_sets: Sequence[ChoiceSet] = ()) -> AnswerRanking:
     """Learn the ranking from sets, with a strength of regularisation; see `write_ranking`."""
     choices = [item.choices for item in sets]
-    fitted = fit(weighted(choices), l2, RISING)
+    counts: dict[str, dict[str, int | float]] = {
+        item.name: {
+            "questions": len(item.choices),
+            "answered": sum(bool(choice.right.any()) for choice in item.choices),
+            "weight": round(weight, 3),
+        }
+        for item, weight in zip(sets, _set_weights(choices), strict=True)
+    }
+    ranking = fit(weighted(choices), l2, NAMES, RISING, counts)
     if none_sets:
-        fitted = with_none(fitted, weighted([item.choices for item in none_sets]), l2, _OF_NONE)
+        ranking = with_none(ranking, weighted([item.choices for item in none_sets]), l2, _OF_NONE)
     yes_no_sets = [item.yes_no for item in sets if item.yes_no]
+    counts = {item.name: {"questions": len(item.yes_no)} for item in sets}
     if len({bool(choice.right[0]) for verdicts in yes_no_sets for choice in verdicts}) > 1:
-        yes_no = fit(weighted(yes_no_sets), l2, YES_NO_RISING)
+        yes_no = fit(weighted(yes_no_sets), l2, YES_NO_NAMES, YesNoFeatures._fields, counts)
     else:  # no questions for yes or no, or all have one answer: each feature counts as it is
-        width = len(YesNoFeatures._fields)
-        scale = Scale(np.zeros(width), np.ones(width))
-        yes_no = Fitted(np.ones(width), np.zeros(0), 0.0, scale, Scale(np.zeros(0), np.ones(0)))
-    return AnswerWeights(
-        format=FORMAT,
-        model=model,
-        features=named(Features._fields, fitted.scale, fitted.candidates),
-        nothing=named(QuestionFeatures._fields, fitted.question_scale, fitted.question),
-        bias=round(fitted.bias, _DIGITS),
-        yes_no=named(YesNoFeatures._fields, yes_no.scale, yes_no.candidates),
-        yes_bias=round(-yes_no.bias, _DIGITS),
-        l2=l2,
-        trained_on=[
-            TrainingSet(
-                item.name,
-                len(item.choices),
-                sum(bool(choice.right.any()) for choice in item.choices),
-                round(weight, 3),
-                len(item.yes_no),
-            )
-            for item, weight in zip(sets, _set_weights(choices), strict=True)
-        ],
-    )
-
-
-def named(names: Sequence[str], scale: Scale, weights: np.ndarray) -> list[FeatureWeight]:
-    """Return the weights of standardised features, as they are written."""
-    columns = zip(names, scale.mean.tolist(), scale.scale.tolist(), weights.round(_DIGITS).tolist(), strict=True)
-    return [FeatureWeight(*column) for column in columns]
+        weights = {name: [float(name != NONE)] for name in YES_NO_NAMES}
+        yes_no = Logit(features={}, weights=weights, trained_on=counts)
+    return AnswerRanking(ranking, yes_no)

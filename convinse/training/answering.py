@@ -73,8 +73,8 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
         ha.build_reader,
         lambda reader: validate(ha, reader, dev, sources),
         lambda measures: measures["p_at_1"] + measures["mrr"],
-        max_length=config.ha_max_length,
-        stride=config.ha_stride,
+        max_length=ExtractiveReader.usual.max_length,
+        stride=ExtractiveReader.usual.stride,
     )
     return run.write(
         run.fit(objective),

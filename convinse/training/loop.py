@@ -112,7 +112,7 @@ def fit(
 
     result = training.result
     for epoch in range(len(result.history), settings.epochs + 1):
-        if epoch - result.best > settings.patience or (training.is_over and not training.step):
+        if training.is_over and not training.step:
             break
         steps = objective.steps(epoch)
         model.train()

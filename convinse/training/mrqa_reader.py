@@ -43,7 +43,7 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     are; train_sets: names of the files to train on (null: all of the folder); examples: questions drawn from each
     (null: all); dev_questions: questions drawn from each dev set to choose the epoch by (null: all; the final figures
     are always of all); validations: of an epoch, each of which keeps the best weights and what a stopped run goes on
-    from, and of which `patience` counts; batch_size: questions of one step; token_budget: most tokens computed at a time
+    from; batch_size: questions of one step; token_budget: most tokens computed at a time
     (null: the device's default); max_length, stride: of a window, and shared by two of them; device: what computes; seed: of drawing
     and order.
     """

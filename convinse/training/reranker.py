@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..encoder.checkpoint import row_form_of
+from ..encoder.reranker import BertReranker
 from ..evidence_retrieval_scoring.native import NativeERS
 from ..records.conversation import asked_in_full
 from ..records.evidence import Evidence
@@ -38,7 +39,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     """
     config, settings = ers.config, ers.config.evs_training
     base, key, output = start_of(config, "evs")
-    learner = CrossEncoderLearner(base, key, config.evs_max_length, config.seed)
+    learner = CrossEncoderLearner(base, key, BertReranker.usual.max_length, config.seed)
     form = row_form_of(learner.checkpoint)
     train, dev = (examples(ers, sources, part, form) for part in ("train", "dev"))
     if not train or not dev:

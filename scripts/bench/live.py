@@ -98,12 +98,7 @@ def live(bench: Bench) -> Figures:
     rows: dict[str, dict[str, Figures]] = {}
     with served(bench) as (api, sparql), network.measured():
         plain = {"ers_wikipedia_dump": None, "ers_use_cache": False}
-        keys: dict[str, Any] = {
-            "ers_wikidata_api": api,
-            "ers_wikipedia_api": api,
-            "ers_use_cache": False,
-            "live_deadline": 60.0,
-        }
+        keys: dict[str, Any] = {"ers_wikidata_api": api, "ers_wikipedia_api": api, "ers_use_cache": False}
         keys |= {"ers_on_the_fly": False, "live_sparql": sparql if bench.options.sparql else None}
         for history, use_gold in HISTORIES.items():
             note(f"{history} history ...")

@@ -32,7 +32,7 @@ from .machine import MODELS
 from .measures import best_first, spearman, top_overlap
 from .timing import Spread, interleaved, timed
 
-E, MAX_LENGTH = Config().evs_max_evidences, Config().evs_max_length
+E, MAX_LENGTH = Config().evs_max_evidences, BertReranker.usual.max_length
 TOP = 20
 PEERS = {"bm25": ("rank_bm25",), "pairs": ("sentence_transformers", *MODELS)}
 PEER = "CrossEncoder, batches of 32"

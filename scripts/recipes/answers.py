@@ -29,7 +29,7 @@ from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.heterogeneous_answering.entity_voting import SHIPPED as VOTING
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.heterogeneous_answering.features import Features
+from convinse.heterogeneous_answering.features import Features, QuestionFeatures
 from convinse.heterogeneous_answering.ranking import SHIPPED
 from convinse.heterogeneous_answering.table_questions import OPERATIONS
 from convinse.records.conversation import Conversation, Turn
@@ -37,6 +37,7 @@ from convinse.records.evidence import SOURCES
 from convinse.resources import Resources
 from convinse.scoring.significance import p_value
 from convinse.support.files import replacing
+from convinse.support.logit import feature_names
 from convinse.training.answer_ranking import (
     RISING,
     ChoiceSet,
@@ -46,8 +47,8 @@ from convinse.training.answer_ranking import (
     unlinked,
     write_ranking,
 )
-from convinse.training.conditional_logit import Choice
 from convinse.training.conversations import grouped_turns
+from convinse.training.logit import Choice
 from recipes.built_sources import INTRODUCTIONS, build_sources, is_right
 from recipes.collections import collections, is_right_in_words
 from recipes.figures import write_table
@@ -68,8 +69,8 @@ _CARD = {
 | convmix | ConvMix (dev), over the facts of wikidata-27k and the introductions of its items: the questions with a right candidate | CC BY 4.0 |
 
 How probable it is that no candidate is right (the bias of `nothing` and its weights of `score` and `surest`) is learned again from train, dev,
-natural-dev and all questions of that part of ConvMix, of which seven in ten have no right candidate. `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts,
-and the questions for yes or no. It holds numbers only, no text of the data. The parts to report on had no part in it.""",
+natural-dev and all questions of that part of ConvMix, of which seven in ten have no right candidate. `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts;
+that in `yes_no.json` the questions for yes or no. They hold numbers only, no text of the data. The parts to report on had no part in it.""",
     "Again": "`PYTHONPATH=scripts python -m recipes.answers`. The same questions give the same weights.",
 }
 _DOCUMENT_CARD = {
@@ -187,14 +188,14 @@ def world_of(base: str, turns: dict[str, _Turns], settings: Mapping[str, str], w
 
 def rights(sets: Sequence[ChoiceSet], l2: float, columns: Sequence[int]) -> dict[str, np.ndarray]:
     """[n] of each part whether the best candidate is right, by weights of some features learned from other conversations."""
-    rising = [place for place, column in enumerate(columns) if column in RISING]
+    names = feature_names([Features._fields[column] for column in columns], QuestionFeatures._fields)
     choices = [
         [choice._replace(candidates=choice.candidates[:, columns]) for choice in choice_set.choices]
         for choice_set in sets
     ]
     return {
         full.name: np.array([_is_right(*pair) for pair in zip(chosen, likely, strict=True)], float)
-        for full, chosen, likely in zip(sets, choices, cross_validated(choices, l2, rising), strict=True)
+        for full, chosen, likely in zip(sets, choices, cross_validated(choices, l2, names, RISING), strict=True)
     }
 
 

@@ -19,23 +19,14 @@ import numpy as np
 from convinse.config import SNAPSHOT, Config, load_config, resolve
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
-from convinse.question_understanding.referents import (
-    FILE,
-    FORMAT,
-    FeatureReader,
-    NoneFeatures,
-    ReferentFeatures,
-    ReferentWeights,
-    earlier_entities,
-)
+from convinse.question_understanding.referents import FILE, NAMES, FeatureReader, ReferentFeatures, earlier_entities
 from convinse.question_understanding.rewriting import earlier_turn, named_items, names_in, pointed
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.rewriting import history_text
 from convinse.resources import Resources
 from convinse.support import manifest
 from convinse.support.files import replacing
-from convinse.support.weights import FeatureWeight, model_bytes
-from convinse.training.conditional_logit import Choice, fit
+from convinse.training.logit import Choice, fit
 from recipes.embedded.rewrites import is_held_out
 from recipes.figures import write_table
 from recipes.sources import needed, shared_data
@@ -110,13 +101,10 @@ def _in_full(turn: Turn) -> Turn:
 
 def without(choice: Choice, feature: int) -> Choice:
     """A choice without a feature, those of "nothing" counted on."""
-    every = np.ones(len(_NAMES))
+    every = np.ones(len(NAMES) - 1)
     every[feature] = 0
     of_things, of_nothing = np.split(every, [len(ReferentFeatures._fields)])
     return choice._replace(candidates=choice.candidates * of_things, question=choice.question * of_nothing)
-
-
-_NAMES = (*ReferentFeatures._fields, *(f"nothing {name}" for name in NoneFeatures._fields))
 
 
 def by_folds(sets: dict[str, list[Choice]]) -> list[str]:
@@ -129,11 +117,10 @@ def by_folds(sets: dict[str, list[Choice]]) -> list[str]:
                 is_out = zlib.crc32(choice.group.encode()) % _FOLDS == fold
                 judged += [(name, choice)] if is_out else []
                 learned += [] if is_out else [choice]
-        fitted = fit(learned, _L2)
-        for name, flags in judged:
-            right[name].append(
-                bool(np.append(flags.right, not flags.right.any())[fitted.probabilities(flags).argmax()])
-            )
+        logit = fit(learned, _L2, NAMES)
+        for name, choice in judged:
+            best = logit.probabilities(choice.candidates, choice.question).argmax()
+            right[name].append(bool(np.append(choice.right, not choice.right.any())[best]))
     return [f"{np.mean(flags):.3f}" for flags in right.values()]
 
 
@@ -155,30 +142,17 @@ def main() -> None:
     behind = [choices(embedded, questions_behind_others(conversations), _CHANGED) for conversations in parts.values()]
     sets["behind others"] = [*chain(*behind), *choices(real, questions_behind_others(convmix), _CONVMIX * _CHANGED)]
     cells = [["all of them", *by_folds(sets)]]
-    for place, name in enumerate(_NAMES):
+    for place, name in enumerate(NAMES[:-1]):
         fewer = {part: [without(choice, place) for choice in choices] for part, choices in sets.items()}
         cells.append([f"without {name}", *by_folds(fewer)])
     counts = [f"{part} ({len(part_choices)})" for part, part_choices in sets.items()]
     title = "follow-ups whose topic is right, by five folds of conversations"
     write_table("referents", _COMMAND, ["features", *counts], cells, title=title)
-    learned = [learned_choice for part in sets.values() for learned_choice in part]
-    fitted = fit(learned, _L2)
-    things, nothing = (
-        [
-            FeatureWeight(name, *map(float, values))
-            for name, *values in zip(names, *scale, weights.round(4), strict=True)
-        ]
-        for names, scale, weights in (
-            (ReferentFeatures._fields, fitted.scale, fitted.candidates),
-            (NoneFeatures._fields, fitted.question_scale, fitted.question),
-        )
-    )
-    model = ReferentWeights(
-        format=FORMAT, features=things, nothing=nothing, bias=round(fitted.bias, 4), trained_on=len(learned)
-    )
+    trained_on: dict[str, dict[str, int | float]] = {name: {"questions": len(part)} for name, part in sets.items()}
+    logit = fit([choice for part in sets.values() for choice in part], _L2, NAMES, trained_on=trained_on)
     folder = Path(resolve(SNAPSHOT + "model"))
     with replacing(folder / FILE) as temporary:
-        temporary.write_bytes(model_bytes(model))
+        temporary.write_bytes(logit.content())
     manifest.seal(folder, "model")
 
 

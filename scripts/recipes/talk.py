@@ -10,25 +10,29 @@ kept apart. Then the model is judged on `tests/cases/acts.yml` and on the questi
 """
 
 import argparse
+import math
 import random
 import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import yaml
+from scipy.sparse import csr_matrix
 
 from convinse.config import Config, project_root, resolve
-from convinse.dialogue.acts import ACTS, FILE, FORMAT, QUESTION, TALK_MODEL, ActModel, features_of, read_acts
+from convinse.dialogue.acts import ACTS, FILE, QUESTION, TALK_MODEL, act_of, features_of, read_acts
 from convinse.experiment import read_part
 from convinse.language.language import english
 from convinse.language.text import fold
 from convinse.support import manifest
 from convinse.support.files import replacing
+from convinse.support.logit import BIAS, Logit
+from convinse.training.logit import fit_classes
 from recipes.embedded.requests import as_keywords, as_request
 from recipes.embedded.tables import read_tables
 from recipes.sources import json_lines, records, shared_data, unescaped_field
@@ -47,7 +51,7 @@ _QUESTIONS = 5000  # of a source
 _SHORT_QUESTIONS = 7000  # of the patterns
 _LEAST_OFTEN = 6  # examples that have a feature
 _LEAST_PIECES = 12  # that have a piece of a word
-_INVERSE_L2 = 6.0
+_L2 = 1 / 6
 _WHOLE = 3.0  # value of the feature that is a whole short utterance; the others are 1
 _LEAST_WEIGHT = 0.33  # of the largest of a feature: without smaller ones one of 351 unseen utterances is lost, and a fifth of the file
 _MOST_MISTAKEN = (
@@ -156,58 +160,57 @@ def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterat
             yield text, QUESTION
 
 
-def learned(examples: Sequence[Example]) -> ActModel:
-    """Fit the model, first on four fifths of the examples: the last one says from what probability on an utterance is talk."""
+def learned(examples: Sequence[Example]) -> Logit:
+    """Fit the logit, first on four fifths of the examples: the last one says from what probability on an utterance is talk."""
     held_out = [zlib.crc32(text.lower().strip(" ?!.").encode()) % 5 == 0 for text, _ in examples]
     unseen = list(compress(examples, held_out))
-    first = fitted([example for example, is_out in zip(examples, held_out, strict=True) if not is_out], 0.0)
-    chances = (1 - first.probabilities(text)[-1] for text, act in unseen if act == QUESTION)
+    first = fitted([example for example, is_out in zip(examples, held_out, strict=True) if not is_out])
+    chances = (1 - first.class_probabilities(set(features_of(text)))[-1] for text, act in unseen if act == QUESTION)
     mistaken = sorted(map(float, chances), reverse=True)
     least = round(max(0.5, mistaken[int(_MOST_MISTAKEN * len(mistaken))]) + 0.0005, 3)
-    report("held out", msgspec.structs.replace(first, least=least), unseen)
-    return fitted(examples, least)
+    report("held out", surer(first, least), unseen)
+    return surer(fitted(examples), least)
 
 
-def _value(feature: str) -> float:
-    return _WHOLE if feature.startswith("whole ") else 1.0
+def surer(logit: Logit, least: float) -> Logit:
+    """A logit whose acts need a probability of `least`: the odds of "question" grow as much."""
+    *acts, question = logit.weights[BIAS]
+    weights = {**logit.weights, BIAS: [*acts, round(question + math.log(least / (1 - least)), 4)]}
+    return msgspec.structs.replace(logit, weights=weights)
 
 
-def fitted(examples: Sequence[Example], least: float) -> ActModel:
-    from sklearn.feature_extraction import DictVectorizer
-    from sklearn.linear_model import LogisticRegression
-
+def fitted(examples: Sequence[Example]) -> Logit:
     rows = [set(features_of(text)) for text, _ in examples]
     counts = Counter(feature for row in rows for feature in row)
-    frequent = {
+    names = sorted(
         name for name, count in counts.items() if count >= (_LEAST_PIECES if name[:2] == "c " else _LEAST_OFTEN)
-    }
-    vectors = DictVectorizer()
-    matrix = vectors.fit_transform([{name: _value(name) for name in row & frequent} for row in rows])
-    logit = LogisticRegression(C=_INVERSE_L2, max_iter=300, random_state=_SEED)
-    logit.fit(matrix, [ACTS.index(act) for _, act in examples])
-    weights = zip(vectors.get_feature_names_out(), logit.coef_.T, strict=True)
-    return ActModel(
-        format=FORMAT,
-        acts=list(ACTS),
-        bias=[round(float(value), 2) for value in logit.intercept_],
-        weights={
-            name: [round(100 * _value(name) * float(weight)) for weight in of_acts]
-            for name, of_acts in weights
-            if np.abs(of_acts).max() >= _LEAST_WEIGHT
-        },
-        least=least,
-        trained_on=len(examples),
     )
+    values = np.array([*(_WHOLE if name.startswith("whole ") else 1.0 for name in names), 1.0])
+    places = {name: place for place, name in enumerate(names)}
+    columns = [[*(places[name] for name in row if name in places), len(names)] for row in rows]
+    starts = np.cumsum([0, *map(len, columns)])
+    flat = np.fromiter(chain.from_iterable(columns), np.int64)
+    matrix = csr_matrix((values[flat], flat, starts), shape=(len(rows), len(values)))
+    acts = Counter(act for _, act in examples)
+    trained_on: dict[str, dict[str, int | float]] = {act: {"examples": acts[act]} for act in ACTS}
+    right = np.array([ACTS.index(act) for _, act in examples])
+    logit = fit_classes(matrix, right, _L2, [*names, BIAS], trained_on)
+    weights = {
+        name: [round(value * float(weight), 2) for weight in logit.weights[name]]
+        for name, value in zip([BIAS, *names], [1.0, *values[:-1]], strict=True)
+        if name == BIAS or max(map(abs, logit.weights[name])) >= _LEAST_WEIGHT
+    }
+    return msgspec.structs.replace(logit, weights=weights)
 
 
-def report(title: str, model: ActModel, examples: Sequence[Example]) -> None:
-    wrong = [(text, act) for text, act in examples if model.act(text) != act]
+def report(title: str, model: Logit, examples: Sequence[Example]) -> None:
+    wrong = [(text, act) for text, act in examples if act_of(model, text) != act]
     number = sum(act == QUESTION for _, act in examples)
     mistaken = sum(act == QUESTION for _, act in wrong)
     print(f"{title}: {len(wrong)} of {len(examples)} wrong; {mistaken} of {number} questions taken for talk")
 
 
-def judge(data: Path, model: ActModel) -> None:
+def judge(data: Path, model: Logit) -> None:
     cases = yaml.safe_load((project_root() / "tests" / "cases" / "acts.yml").read_text(encoding="utf-8"))
     report("unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]])
     report("CLINC150 val", model, [*spoken(data, "val")])
@@ -242,7 +245,7 @@ def main() -> None:
     model = learned([*utterances, *said, *(utterance for utterance in wordings if fold(utterance[0]) not in acts)])
     folder = Path(resolve(TALK_MODEL))
     with replacing(folder / FILE) as temporary:
-        temporary.write_bytes(msgspec.json.encode(model).replace(b'],"', b'],\n"') + b"\n")
+        temporary.write_bytes(model.content())
     manifest.seal(folder, "model")
     judge(data, read_acts(folder))
 

@@ -87,6 +87,8 @@ def _words(kind: types.Type) -> str:
         return " or ".join(filter(None, [", ".join(first), last]))
     if isinstance(kind, types.ListType):
         return f"list of {_values(kind.item_type)[0]}"
+    if isinstance(kind, types.TupleType):
+        return "list of " + " and ".join(_values(part)[0] for part in kind.item_types)
     names = {
         types.BoolType: "true or false",
         types.StrType: "text",

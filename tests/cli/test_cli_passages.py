@@ -101,7 +101,7 @@ def test_a_cross_encoder_orders_the_candidates(indexes, tiny):
 
 def test_all_candidates_are_read_where_nothing_chooses(indexes, tiny):
     """Whatever the configuration's cascade would leave out."""
-    Path("small.yml").write_text(json.dumps({"evs_model": str(tiny()), "evs_cascade": {"lexical": 1, "dense": 1}}))
+    Path("small.yml").write_text(json.dumps({"evs_model": str(tiny()), "evs_cascade": 1}))
     assert rerank(indexes, "--config", "small.yml") == rerank(indexes, "--reranker", tiny())
 
 

@@ -98,12 +98,12 @@ def test_no_answer(workdir, reader):
 
 
 def test_the_model_of_a_configuration(workdir, reader):
-    Path("my.yml").write_text(json.dumps({"ha_model": str(MODEL), "ha_max_length": 64}))
+    Path("my.yml").write_text(json.dumps({"ha_model": str(MODEL)}))
     assert read(mrqa(workdir / "x.jsonl"), "--config", "my.yml", "--quiet", model=None) == 0
-    assert predictions() == expected(ExtractiveReader(MODEL, "cpu", max_length=64, stride=16))
+    assert predictions() == expected(ExtractiveReader(MODEL, "cpu"))
     other = tiny("bert", "question-answering", seed=5)
     assert read("x.jsonl", "--config", "my.yml", "--quiet", model=other) == 0
-    assert predictions() == expected(ExtractiveReader(other, "cpu", max_length=64, stride=16)) != expected(reader)
+    assert predictions() == expected(ExtractiveReader(other, "cpu")) != expected(ExtractiveReader(MODEL, "cpu"))
 
 
 def test_a_broken_model(workdir, tmp_path, command_error):

@@ -38,7 +38,7 @@ def test_a_run_asks_nothing_twice(capsys):
         # what changes no answer is the same run; what does is another one
         configured(server.url, parallel=3, timeout=30)
         assert main(RUN) == 0 and not list(TURNS.parent.glob("earlier-*/turns.jsonl"))[1:]
-        configured(server.url, temperature=0.5)
+        configured(server.url, extra={"temperature": 0.5})
         assert main(RUN) == 0
         assert len(server.requests) == 2 * number and len(list(TURNS.parent.glob("earlier-*"))) == 2
 

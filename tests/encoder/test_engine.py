@@ -131,7 +131,7 @@ def test_out_of_memory_halves_the_budget_and_goes_on(caplog):
 
 
 def test_a_sequence_that_does_not_fit_is_an_error():
-    with pytest.raises(ModelError, match=rf"cuda:0: .* one sequence of {max(SIZES)} tokens; lower evs_max_length"):
+    with pytest.raises(ModelError, match=rf"cuda:0: .* one sequence of {max(SIZES)} tokens; use device: cpu"):
         check_sums(Engine(Adding(memory=50), 400))
 
 

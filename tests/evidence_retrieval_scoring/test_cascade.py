@@ -58,16 +58,16 @@ def fused(*rankings):
     return values
 
 
-@pytest.mark.parametrize(("lexical", "dense"), [(10, 15), (0, 12), (12, 0), (1, 1), (500, 500)])
-def test_the_cross_encoder_sees_the_best_of_both(reranker, bi_encoder, lexical, dense):
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=lexical, dense=dense)
-    chosen = {*by_bm25(EVIDENCES)[:lexical], *by_vectors(bi_encoder, EVIDENCES)[:dense]}
+@pytest.mark.parametrize("size", [12, 1, 500])
+def test_the_cross_encoder_sees_the_best_of_both(reranker, bi_encoder, size):
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), size=size)
+    chosen = {*by_bm25(EVIDENCES)[:size], *by_vectors(bi_encoder, EVIDENCES)[:size]}
     found = cascade.rank(QUERY, EVIDENCES, len(chosen))
     same_ranking(found, reranker.rank(QUERY, [EVIDENCES[place] for place in chosen]))
 
 
 def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_encoder):
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=5, dense=5)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), size=5)
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     chosen = {*lexical[:5], *dense[:5]}
     values = fused(lexical, dense)
@@ -81,7 +81,7 @@ def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_
 def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     values = fused(lexical, dense)
-    cascade = Cascade(BM25Scorer(), None, KeptEmbeddings(bi_encoder), lexical=150, dense=150)
+    cascade = Cascade(BM25Scorer(), None, KeptEmbeddings(bi_encoder), size=150)
     expected = ordered(values, EVIDENCES)
     found = cascade.rank(QUERY, EVIDENCES, 30)
     assert found == [{**EVIDENCES[place], "score": pytest.approx(values[place], abs=1e-6)} for place in expected[:30]]
@@ -90,7 +90,7 @@ def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
 def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
     made = BertReranker(tiny(), "cpu")
     counted = Counted(made.engine)
-    Cascade(BM25Scorer(), made, KeptEmbeddings(bi_encoder), lexical=10, dense=10).rank(QUERY, EVIDENCES, 100)
+    Cascade(BM25Scorer(), made, KeptEmbeddings(bi_encoder), size=10).rank(QUERY, EVIDENCES, 100)
     assert 10 <= counted.sequences <= 20
 
 
@@ -99,7 +99,7 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
     path = tmp_path if folder else None
     vectors = VectorCache(Cache(path), made.model_id, made.dimension)
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), lexical=10, dense=10)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), size=10)
     counted = Counted(made.engine)
     first = cascade.rank(QUERY, EVIDENCES, 30)
     distinct = len(set(texts(EVIDENCES)))
@@ -110,22 +110,18 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     assert counted.sequences == distinct + 3 + 3
     if folder:  # and the next process finds them
         other = VectorCache(Cache(path), made.model_id, made.dimension)
-        again = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, other), lexical=10, dense=10)
+        again = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, other), size=10)
         assert again.rank(QUERY, EVIDENCES, 30) == first
         assert counted.sequences == distinct + 3 + 3 + 1
-    assert (
-        Cascade(BM25Scorer(), reranker, KeptEmbeddings(made), lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
-    )
+    assert Cascade(BM25Scorer(), reranker, KeptEmbeddings(made), size=10).rank(QUERY, EVIDENCES, 30) == first
 
 
 def test_questions_are_embedded_once(reranker):
     made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
     vectors = VectorCache(Cache(None), made.model_id, made.dimension)
     questions = VectorCache(Cache(None), made.model_id, made.dimension, precision="float32")
-    plain = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), lexical=10, dense=10).rank(
-        QUERY, EVIDENCES, 30
-    )
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors, questions), lexical=10, dense=10)
+    plain = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors), size=10).rank(QUERY, EVIDENCES, 30)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(made, vectors, questions), size=10)
     counted = Counted(made.engine)
     for _ in range(2):
         assert cascade.rank(QUERY, EVIDENCES, 30) == plain
@@ -133,7 +129,7 @@ def test_questions_are_embedded_once(reranker):
 
 
 def shared(reranker, bi_encoder, share):
-    return Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=10, dense=10, lexical_share=share)
+    return Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), size=10, lexical_share=share)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 1.0])
@@ -158,7 +154,7 @@ def test_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
 
 
 def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):
-    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), lexical=4, dense=4)
+    cascade = Cascade(BM25Scorer(), reranker, KeptEmbeddings(bi_encoder), size=4)
     twins = [evidence("the hobbit", source) for source in ("text", "kb", "info")]
     found = cascade.rank(QUERY, [*twins, *EVIDENCES[:5]], 8)
     assert sorted(one["source"] for one in found if one["evidence_text"] == "the hobbit") == ["info", "kb", "text"]
@@ -175,18 +171,16 @@ class LengthReranker:
 
 @given(
     st.lists(st.lists(st.sampled_from(WORDS[:12]), max_size=4).map(" ".join), max_size=25),
-    st.integers(0, 8), st.integers(0, 8), st.integers(0, 30),
+    st.integers(0, 8), st.integers(0, 30),
 )  # fmt: skip
-def test_any_candidates(sentences, lexical, dense, top_k):
+def test_any_candidates(sentences, size, top_k):
     candidates = [evidence(text) for text in sentences]
-    cascade = Cascade(BM25Scorer(), LengthReranker(), None, lexical=lexical, dense=dense)
+    cascade = Cascade(BM25Scorer(), LengthReranker(), None, size=size)
     found = cascade.rank("the a of hobbit wrote", candidates, top_k)
     assert len(found) == min(top_k, len(candidates))
     order = by_bm25(candidates, "the a of hobbit wrote")
-    chosen = sorted(
-        (candidates[place] for place in order[: lexical + dense]), key=lambda one: -len(one["evidence_text"])
-    )
-    rest = [candidates[place] for place in order[lexical + dense :]]
+    chosen = sorted((candidates[place] for place in order[: 2 * size]), key=lambda one: -len(one["evidence_text"]))
+    rest = [candidates[place] for place in order[2 * size :]]
     assert texts(found) == texts([*chosen, *rest][:top_k])
     assert scores(found[len(chosen) :]) == [0.0] * max(0, len(found) - len(chosen))
 

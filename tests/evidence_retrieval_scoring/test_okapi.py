@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring.native import ClocqBM25
 from convinse.evidence_retrieval_scoring.okapi import OkapiScorer, okapi_scores
-from convinse.support.errors import DataError
 from evidences import evidence, scores, texts
-from refusals import refused
 
 STOP_WORDS = frozenset(["the", "of", "who", "in"])
 WORDS = st.sampled_from(
@@ -72,17 +68,3 @@ def test_words_are_as_convinse_reads_them():
     assert first("a||b", "x", "y", "a b z") == "a b z"
     assert scorer.rank("a", [], 5) == [] and scores(scorer.rank("a", [evidence("the")], 5)) == [0]
     assert OkapiScorer(STOP_WORDS, " ").rank("a b", [evidence("b")], 1)
-
-
-def test_the_combination_takes_the_stop_words_of_a_file(tmp_path):
-    file = tmp_path / "stopwords.txt"
-    file.write_text("director\nof\n")
-    candidates = [evidence("x y"), evidence("y, director"), evidence("the film"), evidence("a b")]
-    by_file, by_language = (
-        ClocqBM25(parse_config({"ers": "clocq_bm25", "path_to_stopwords": path})).scorer for path in (str(file), None)
-    )
-    assert texts(by_file.rank("|| director", candidates, 1)) == ["x y"]
-    assert texts(by_language.rank("|| director", candidates, 1)) == ["y, director"]
-    assert texts(by_file.rank("the", candidates, 1)) == ["the film"]
-    missing = parse_config({"ers": "clocq_bm25", "path_to_stopwords": "nowhere.txt"})
-    refused(DataError, lambda: ClocqBM25(missing), "nowhere.txt", "path_to_stopwords")

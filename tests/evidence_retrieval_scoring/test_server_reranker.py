@@ -95,7 +95,7 @@ def test_log_odds_become_probabilities():
 
 
 def test_embeddings_are_compared_by_their_cosine():
-    (best,), requests = ranked(embeddings, kind="embeddings", query_prefix="query: ", text_prefix="p: ")
+    (best,), requests = ranked(embeddings, kind="embeddings", prefixes=("query: ", "p: "))
     (request,) = requests
     assert request.body["input"] == ["query: q", *(f"p: {text}" for text in texts(EVIDENCES))]
     cosine = (3 * 8 * 3 * 8 + 16) / (math.hypot(24, 4) * math.hypot(24, 4))

@@ -2,20 +2,22 @@
 
 from convinse.heterogeneous_answering.candidates import EntityCandidate
 from convinse.heterogeneous_answering.features import Features, Measured, QuestionFeatures
-from convinse.heterogeneous_answering.ranking import FORMAT, AnswerWeights, TrainingSet
-from convinse.support.weights import FeatureWeight
+from convinse.heterogeneous_answering.ranking import NAMES, YES_NO_NAMES, AnswerRanking
+from convinse.support.logit import Logit
 
 
-def weights_of(values):
-    return [FeatureWeight(name, 0.0, 1.0, float(value)) for name, value in values.items()]
+def logit_of(names, **weights):
+    """A logit with these weights of features, which count as they are; all others are 0."""
+    return Logit(
+        features={},
+        weights={name: [float(weights.get(name.replace(" ", "_"), 0.0))] for name in names},
+        trained_on={"own": {"questions": 3}},
+    )
 
 
-def answer_model(features=None, nothing=None, yes_no=None, bias=0.0, yes_bias=0.0):
-    return AnswerWeights(
-        format=FORMAT, model="", features=weights_of(features or {"read": 0.0}),
-        nothing=weights_of(nothing or {"score": 0.0}), bias=bias, yes_no=weights_of(yes_no or {"read": 0.0}),
-        yes_bias=yes_bias, l2=1.0, trained_on=[TrainingSet("own", 3, 2, 1.0, 1)],
-    )  # fmt: skip
+def answer_model(yes_no=None, **weights):
+    """A ranking by weights of `Features`, of "none" (`none=1.0`) and of `QuestionFeatures` (`none_score=1.0`)."""
+    return AnswerRanking(logit_of(NAMES, **weights), logit_of(YES_NO_NAMES, **(yes_no or {})))
 
 
 def features_of(kind, **values):

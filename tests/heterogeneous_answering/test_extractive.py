@@ -11,11 +11,9 @@ from convinse.encoder.heads import AnswerTypeHead, YesNoHead
 from convinse.encoder.question_readers import YesNoReader
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.heterogeneous_answering.ranking import FILE
 from convinse.pipeline import Pipeline
 from convinse.records.literals import is_item
 from convinse.resources import Resources
-from convinse.support.weights import model_bytes
 from convinse.testing import without
 from evidences import evidence, same_ranking
 from tiny_models import Counted, copy_of, joint, tiny, torch
@@ -118,7 +116,7 @@ def ranked_by(tmp_path):
     """Settings of a ranking by hand: these weights of features, which are taken as they are; "none" is never likely."""
 
     def settings(yes_no=None, **weights):
-        (tmp_path / FILE).write_bytes(model_bytes(answer_model(weights, yes_no=yes_no, bias=-50.0)))
+        answer_model(yes_no, none=-50.0, **weights).write(tmp_path)
         return {"ha_ranker": str(tmp_path)}
 
     return settings

@@ -6,10 +6,10 @@ import pytest
 from answer_models import answer_model, measured_of
 
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate, answers, merged, ordered
-from convinse.heterogeneous_answering.ranking import FILE, read_answer_weights
+from convinse.heterogeneous_answering.ranking import FILE, YES_NO_FILE, AnswerRanking
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.support.errors import ModelError
-from convinse.support.weights import model_bytes
+from refusals import refused
 
 DAY, JUNE, YEAR = (f"{date}T00:00:00Z" for date in ("1952-03-11", "1953-06-01", "1952-01-01"))
 
@@ -27,7 +27,7 @@ def ids(ranked):
 
 
 def test_odds_are_the_exponential_of_weighted_features_and_none_has_its_own():
-    model = answer_model({"read": 1.0, "covered": 2.0}, {"score": 3.0}, bias=-0.5)
+    model = answer_model(read=1.0, covered=2.0, none_score=3.0, none=-0.5)
     ranked = model.ranked(measured_of({"read": -1.0}, {"covered": 0.5}, score=0.2))
     odds = {"Q0": math.exp(-1.0), "Q1": math.exp(1.0)}
     total = sum(odds.values()) + math.exp(0.1)
@@ -38,20 +38,18 @@ def test_odds_are_the_exponential_of_weighted_features_and_none_has_its_own():
 
 
 def test_yes_is_a_logistic_of_its_features():
-    model = answer_model(yes_no={"read": 2.0}, yes_bias=0.3)
+    model = answer_model(yes_no={"read": 2.0, "none": -0.3})
     assert model.yes(YesNoFeatures(read=0.5, covered=9.0)) == pytest.approx(1 / (1 + math.exp(-1.3)))
 
 
-def test_a_written_model_is_read_again_and_a_damaged_or_foreign_one_is_an_error(tmp_path):
-    model = answer_model({"fit": 1.0})
-    (tmp_path / FILE).write_bytes(model_bytes(model))
-    assert read_answer_weights(tmp_path) == model
-    (tmp_path / FILE).write_bytes(model_bytes(answer_model({"fit": 1.0, "mood": 2.0})))
-    for content, words in ((None, "unknown feature mood"), (b"{", "damaged"), (b'{"format": 1}', "format 1")):
-        if content is not None:
-            (tmp_path / FILE).write_bytes(content)
-        with pytest.raises(ModelError, match=words):
-            read_answer_weights(tmp_path)
+@pytest.mark.parametrize("missing", [FILE, YES_NO_FILE])
+def test_a_written_ranking_is_read_again_and_needs_both_files(tmp_path, missing):
+    model = answer_model(fit=1.0, yes_no={"read": 2.0})
+    model.write(tmp_path)
+    again = AnswerRanking.read(tmp_path)
+    assert (again.candidates, again.yes_no) == (model.candidates, model.yes_no)
+    (tmp_path / missing).unlink()
+    refused(ModelError, lambda: AnswerRanking.read(tmp_path), "ha_ranker", missing, "train it again")
 
 
 def test_of_equal_scores_dates_go_by_age_and_others_by_their_evidence():

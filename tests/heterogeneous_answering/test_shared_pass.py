@@ -130,7 +130,7 @@ def config(**keys):
     return parse_config(
         {
             "ha": "extractive", "ha_model": str(joint()), "evs_model": str(joint()), "evs_bi_encoder": str(joint()),
-            "evs_cascade": {"lexical": 10, "dense": 10}, "evs_max_evidences": 30, "evr_max_entities": 3,
+            "evs_cascade": 10, "evs_max_evidences": 30, "evr_max_entities": 3,
             "ers_use_cache": False, "device": "cpu", **keys,
         }
     )  # fmt: skip

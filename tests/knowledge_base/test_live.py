@@ -10,6 +10,7 @@ import pytest
 
 from case_tables import each_case, slow_but
 from convinse.config import load_config
+from convinse.knowledge_base import live
 from convinse.knowledge_base.grow import grow
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.layout import read_manifest
@@ -40,10 +41,11 @@ def wiki():
 def ask(wiki, workdir, monkeypatch):
     """Answers a conversation over the server; returns its turns."""
     monkeypatch.setattr(web, "BACK_OFF", 0.01)
+    monkeypatch.setattr(live, "SECONDS", float(PATIENCE))
 
     def answered(*questions, **keys):
         servers = {"ers_wikidata_api": wiki.api, "ers_wikipedia_api": wiki.api, "ers_cache_path": "cache"}
-        settings = {"evs": "bm25", "ha": "entity_voting", "qu_rewriter": None, "live_deadline": float(PATIENCE)}
+        settings = {"evs": "bm25", "ha": "entity_voting", "qu_rewriter": None}
         with Pipeline(load_config("live.yml", **{**servers, **settings, **keys})) as pipeline:
             return pipeline.ask(questions, "kb")["questions"]
 
@@ -186,10 +188,11 @@ def test_a_lasting_fault_is_reported_and_never_cached(ask, wiki, name, place):
     assert best(ask(DIRECTOR)[0]) == "James Cameron"
 
 
-def test_a_silent_server_ends_with_the_deadline(ask, wiki):
+def test_a_silent_server_ends_with_the_deadline(ask, wiki, monkeypatch):
+    monkeypatch.setattr(live, "SECONDS", 0.3)
     wiki.faults = [silent(PATIENCE)] * 9
     start = time.monotonic()
-    (turn,) = ask(DIRECTOR, live_deadline=0.3)
+    (turn,) = ask(DIRECTOR)
     assert time.monotonic() - start < BUSY and turn["live"]["failures"]
 
 
@@ -229,9 +232,10 @@ def hostile(seed):
 
 def test_hostile_answers_are_failures_of_one_line(ask, wiki, monkeypatch, request):
     monkeypatch.setattr(web, "BACK_OFF", 0.0)
+    monkeypatch.setattr(live, "SECONDS", 0.5)
     for seed in range(120 if request.config.getoption("--all") else 12):
         wiki.change = hostile(seed)
-        (turn,) = ask(DIRECTOR, ers_use_cache=False, live_deadline=0.5)
+        (turn,) = ask(DIRECTOR, ers_use_cache=False)
         assert all("\n" not in failure and len(failure) < 600 for failure in turn["live"]["failures"])
 
 

@@ -76,7 +76,10 @@ def test_a_request_in_the_shape_of_the_interface():
 def test_equal_requests_are_sent_once_also_offline(monkeypatch):
     with serving() as server:
         Client(server.url).ask(3)
-        for keys in ({"max_tokens": 9}, {"model": "n"}, {"temperature": 0.5}, {"extra": {"top_k": 1}}):
+        for keys in (
+            {"model": "n"},
+            *({"extra": extra} for extra in ({"max_tokens": 9}, {"temperature": 0.5}, {"top_k": 1})),
+        ):
             Client(server.url, **keys).ask()
         number = len(server.requests)
         monkeypatch.setenv("CONVINSE_OFFLINE", "1")
@@ -183,7 +186,7 @@ def test_a_cut_reply_is_dropped_and_the_others_count(text, caplog):
         replies = Client(server.url).ask(3)
     assert [said is None for _, said in replies] == [False, True, False]
     assert len(server.requests) == 3 and replies[1][0].completion_tokens == 10
-    assert "cut before its end; raise max_tokens" in caplog.text
+    assert "cut before its end; raise extra.max_tokens" in caplog.text
 
 
 def test_replies_before_an_error_are_cached():

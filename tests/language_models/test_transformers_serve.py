@@ -98,7 +98,7 @@ def test_a_served_model_answers_and_its_answer_is_held_to_the_evidence_that_it_c
 
 def test_a_model_that_does_not_end_is_cut(served, tmp_path, caplog):
     model = save_speaker(tmp_path / "random", None)
-    with Pipeline(config(served, model, max_tokens=8)) as pipeline:
+    with Pipeline(config(served, model, extra={"max_tokens": 8})) as pipeline:
         (turn,) = pipeline.ask(["Who directed the film Titanic?"])["questions"]
     assert turn["abstained"] == {"reason": "what the language model wrote is not an answer"}
-    assert "cut before its end; raise max_tokens" in caplog.text
+    assert "cut before its end; raise extra.max_tokens" in caplog.text

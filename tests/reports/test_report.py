@@ -35,17 +35,17 @@ class Parsed(HTMLParser):
 
 
 def test_the_page_has_the_figures_of_the_runs(workdir, command):
-    settings = {"ha": "a", "evs_cascade": {"dense": 20, "lexical": 20}}
+    settings = {"ha": "a", "clocq_params": {"d": 20, "k": 20}}
     write_run("a", [1, 0, 2, 1], holding(2), seconds=SECONDS, settings=settings)
-    settings = {"ha": "a", "evs_cascade": {"dense": 30, "lexical": 20}}
+    settings = {"ha": "a", "clocq_params": {"d": 30, "k": 20}}
     write_run("b", [1, 1, 1, 0], holding(1), kind="who", settings=settings)
     assert command("report", "results").split() == ["A", "a-kb", "B", "b-kb", "report.html"]
     page = Parsed("report.html")
     for words in ("0.500 [0.500–0.500]", "0.750 [0.500–1.000]",  # P@1 of two conversations each
                   "Right in B only: 2", "Right in A only: 1", "By kind", "ms a question", "convinse pipeline kb b.yml",
-                  "2026-11-26 10:00:00", "evs_cascade.dense 20 30"):  # fmt: skip
+                  "2026-11-26 10:00:00", "clocq_params.d 20 30"):  # fmt: skip
         assert words in page.text, words
-    assert "evs_cascade.lexical" not in page.text
+    assert "clocq_params.k" not in page.text
     assert ("svg" in page.names) == (find_spec("matplotlib") is not None)
 
 

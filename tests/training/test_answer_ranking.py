@@ -11,13 +11,12 @@ from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.candidates import EntityCandidate
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.features import Features, Measured, QuestionFeatures
-from convinse.heterogeneous_answering.ranking import FILE, read_answer_weights
+from convinse.heterogeneous_answering.ranking import FILE, NAMES, AnswerRanking
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.facts import fact_evidence
 from convinse.resources import Resources
 from convinse.scoring.convqa import is_answer
-from convinse.support.weights import model_bytes
 from convinse.training.answer_ranking import (
     RISING,
     ChoiceSet,
@@ -29,7 +28,7 @@ from convinse.training.answer_ranking import (
     weighted,
     write_ranking,
 )
-from convinse.training.conditional_logit import Choice, fit
+from convinse.training.logit import Choice, fit
 from evidences import evidence
 
 READ = Features._fields.index("read")
@@ -193,11 +192,11 @@ def drawn(number, groups, seed=1):
 
 def test_a_choice_is_not_judged_by_weights_that_its_group_has_taught():
     sets = [drawn(40, 8), drawn(24, 8, seed=2)]
-    likely = cross_validated(sets, 1.0)
+    likely = cross_validated(sets, 1.0, NAMES)
     assert [[chances.shape for chances in part] for part in likely] == [[(5,)] * 40, [(5,)] * 24]
     # what the choices of a group teach is of no matter to them, and to those of the groups of their part
     turned = [[row._replace(right=~row.right) if row.group == "3" else row for row in part] for part in sets]
-    again = cross_validated(turned, 1.0)
+    again = cross_validated(turned, 1.0, NAMES)
     changed = {choice.group: set() for choice in sets[0]}
     for choices, before, after in zip(sets, likely, again, strict=True):
         for choice, old, new in zip(choices, before, after, strict=True):
@@ -208,9 +207,9 @@ def test_a_choice_is_not_judged_by_weights_that_its_group_has_taught():
 
 
 def test_where_nothing_is_left_to_learn_from_all_is_equally_likely():
-    ((first, second),) = cross_validated([[choice([True, False, False]), choice([False])]], 1.0)
+    ((first, second),) = cross_validated([[choice([True, False, False]), choice([False])]], 1.0, NAMES)
     assert first.tolist() == [0.25] * 4 and second.tolist() == [0.5] * 2
-    assert cross_validated([[]], 1.0) == [[]]
+    assert cross_validated([[]], 1.0, NAMES) == [[]]
 
 
 def test_measures_of_probabilities():
@@ -238,46 +237,43 @@ def sets_of(number=40):
 
 
 def test_the_same_sets_give_the_same_bytes():
-    first, second = (model_bytes(train_weights(sets_of(), 3.0, "model-id")) for _ in range(2))
-    assert first == second
-    content = json.loads(first)
-    assert (content["model"], content["l2"]) == ("model-id", 3.0)
-    assert [(row["name"], row["questions"], row["weight"]) for row in content["trained_on"]] == [
-        ("first", 40, 1.0),
-        ("more", 10, 2.0),
-    ]
+    first, second = (train_weights(sets_of(), 3.0) for _ in range(2))
+    assert first.candidates.content() == second.candidates.content() and first.yes_no == second.yes_no
+    rows = first.candidates.trained_on.items()
+    assert [(name, row["questions"], row["weight"]) for name, row in rows] == [("first", 40, 1.0), ("more", 10, 2.0)]
+    assert first.yes_no.trained_on == {"first": {"questions": 4}, "more": {"questions": 0}}
 
 
 def test_a_written_ranking_ranks_as_the_learned_one():
     sets = sets_of()
-    weights = train_weights(sets, 3.0, "")
-    fitted = fit(weighted([part.choices for part in sets]), 3.0, RISING)
+    ranking = train_weights(sets, 3.0)
+    logit = fit(weighted([part.choices for part in sets]), 3.0, NAMES, RISING)
     for choice in sets[1].choices:
         candidates = [EntityCandidate({"id": f"Q{n}", "label": ""}) for n in range(len(choice.candidates))]
         measured = Measured(
             candidates, [Features(*row) for row in choice.candidates], QuestionFeatures(*choice.question)
         )
-        scores = {ranked.entity["id"]: ranked.score for ranked in weights.ranked(measured)}
-        likely = fitted.probabilities(choice)[:-1].tolist()
-        assert [scores[f"Q{n}"] for n in range(len(likely))] == pytest.approx(likely, abs=1e-4)
-    assert all(weights.features[place].weight >= 0.0 for place in RISING)
-    assert weights.yes(YesNoFeatures(read=2.0)) > 0.5 > weights.yes(YesNoFeatures(read=-2.0))
+        scores = {ranked.entity["id"]: ranked.score for ranked in ranking.ranked(measured)}
+        likely = logit.probabilities(choice.candidates, choice.question)[:-1].tolist()
+        assert [scores[f"Q{n}"] for n in range(len(likely))] == pytest.approx(likely)
+    assert all(ranking.candidates.weights[name][0] >= 0.0 for name in RISING)
+    assert ranking.yes(YesNoFeatures(read=2.0)) > 0.5 > ranking.yes(YesNoFeatures(read=-2.0))
 
 
 def test_questions_without_an_answer_teach_how_sure_an_answer_is_but_not_which_is_best():
     first, thin = sets_of(), [ChoiceSet("thin", [row._replace(right=row.right & False) for row in drawn(60, 8)], [])]
-    before, after = train_weights(first, 3.0, ""), train_weights(first, 3.0, "", [*first, *thin])
-    assert after.features == before.features and after.bias > before.bias
-    changed = {new.name for new, old in zip(after.nothing, before.nothing, strict=True) if new.weight != old.weight}
-    assert changed <= {"score", "surest"}
-    assert train_weights(first, 3.0, "", first).bias == pytest.approx(before.bias, abs=0.3)
+    before, after, again = (train_weights(first, 3.0, sets).candidates for sets in ([], [*first, *thin], first))
+    changed = {name for name, weights in after.weights.items() if weights != before.weights[name]}
+    assert after.features == before.features and changed <= {"none score", "none surest", "none"}
+    assert after.weights["none"] > before.weights["none"]
+    assert again.weights["none"][0] == pytest.approx(before.weights["none"][0], abs=0.3)
 
 
 @pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], DECISIONS])
 def test_a_ranking_is_written_with_its_figures(decisions):
     sets = [ChoiceSet("first", drawn(30, 6), decisions)]
     output = write_ranking(sets, parse_config({}), Path("ranking"), {"Sources": "Of my files."})
-    assert output == Path("ranking") and len(read_answer_weights(output).trained_on) == 1
+    assert output == Path("ranking") and len(AnswerRanking.read(output).candidates.trained_on) == 1
     card = (output / "README.md").read_text()
     assert "Of my files." in card and "| first |" in card and FILE in card
     assert ("first, yes or no" in card) is bool(decisions)

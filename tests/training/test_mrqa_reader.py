@@ -165,7 +165,7 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys):
 
 
 def test_it_learns_and_the_written_model_has_the_figures(data):
-    assert train(epochs=7, learning_rate=3e-3, batch_size=16, patience=99) == 0
+    assert train(epochs=7, learning_rate=3e-3, batch_size=16) == 0
     found = record("out")
     scores = [measures["macro F1"] for measures in found["epochs"]]
     assert len(scores) == 8 and found["best_epoch"] == scores.index(max(scores)) > 0

@@ -64,13 +64,13 @@ def saved(monkeypatch):
 @one_of()
 def test_a_stopped_training_goes_on_to_the_same_bytes(kind, saved):
     before = set(names())
-    kind.run("whole", epochs=3, patience=3)
+    kind.run("whole", epochs=3)
     saved(2)
     with pytest.raises(KeyboardInterrupt):
-        kind.run("parts", epochs=3, patience=3)
+        kind.run("parts", epochs=3)
     assert set(names()) - before == {"whole", ".parts.training"}
     epochs = saved(None)
-    kind.run("parts", epochs=3, patience=3)
+    kind.run("parts", epochs=3)
     assert len(epochs) == 1, "only the last epoch was left"
     assert set(names()) - before == {"whole", "parts"}
     assert same(weights("parts", kind.task), weights("whole", kind.task))
@@ -142,7 +142,7 @@ def test_a_model_that_does_not_export_is_kept_for_pytorch(kind, monkeypatch, cap
 
 @each("ers", "ha", "fusion")
 def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
-    settings = kind.configuration("models/new", epochs=3, patience=3)
+    settings = kind.configuration("models/new", epochs=3)
     write_file("my.yml", settings)
     stage, base = kind.base_key.split("_")[0], settings[kind.base_key.split(".")[0]]["base"]
     assert main(["train", "ers" if stage == "evs" else stage, "kb_text", "my.yml", "--quiet"]) == 0

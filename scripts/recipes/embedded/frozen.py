@@ -98,7 +98,7 @@ def fit_head(
         validate=validate,
         criterion=lambda measures: -measures["log loss"],
     )
-    epochs = FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs)
+    epochs = FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate)
     return fit(
         head, learning, epochs, state, identity, device=recipe.device, seed=seed, title=name
     )  # fmt: skip

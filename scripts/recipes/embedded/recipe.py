@@ -246,7 +246,7 @@ def train_trunk(
         headline="F1",
     )
     settings = FitSettings(
-        epochs=recipe.validations, patience=recipe.validations, minutes=recipe.minutes,
+        epochs=recipe.validations, minutes=recipe.minutes,
         learning_rate=recipe.learning_rate, warmup=0.06,
     )  # fmt: skip
     # what the heads are trained with undoes no training of the trunk
