@@ -145,7 +145,7 @@ class WikipediaDump(Pages):
         """The vectors of all evidences."""
         with _readable(self.path):
             pages = self._connection.execute("SELECT page, numbers FROM vectors ORDER BY page")
-            return StoredVectors.of(pages, self.dimension)
+            return StoredVectors(pages, self.dimension)
 
     def _found(self, page: int, place: int) -> EvidencePlace:
         with _readable(self.path):
