@@ -31,13 +31,13 @@ class StoredVectors:
         self._rows = np.concatenate(rows)  # [n] of the evidences
         self._keys = whole[:, :8].copy().view(np.int64)[:, 0]  # [n] hashes of the texts
         self._by_key = np.argsort(self._keys)
-        self._levels = whole[:, _HEAD:].copy()  # [n, dimension] int8
+        self.levels = whole[:, _HEAD:].copy()  # [n, dimension] int8
         self._scales = whole[:, 8:_HEAD].copy().view(np.float32)[:, 0]  # [n]
 
     def nearest(self, question: np.ndarray, limit: int) -> np.ndarray:
         """Return the rows of the vectors nearest to a question's [dimension] float32, nearest first."""
         starts = range(0, len(self._rows), _BLOCK)
-        parts = [self._levels[start : start + _BLOCK].astype(np.float32) @ question for start in starts]
+        parts = [self.levels[start : start + _BLOCK].astype(np.float32) @ question for start in starts]
         closeness = np.concatenate([np.zeros(0, np.float32), *parts]) * self._scales
         if len(closeness) > limit:  # with all ties at the limit, of which the rows decide
             least = np.partition(closeness, -limit)[-limit]
@@ -50,13 +50,13 @@ class StoredVectors:
     def of_texts(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of texts, [n, dimension] float32 (zeros for an unknown text), and a mask of the known ones, bool [n]."""
         keys = np.array([text_key(text) for text in texts], np.int64)
-        vectors = np.zeros((len(texts), self._levels.shape[1]), np.float32)
+        vectors = np.zeros((len(texts), self.levels.shape[1]), np.float32)
         if not len(self._keys):
             return vectors, np.zeros(len(texts), bool)
         # not `np.isin`, which sorts all keys for each question
         places = self._by_key.take(np.searchsorted(self._keys, keys, sorter=self._by_key), mode="clip")
         is_stored = self._keys[places] == keys
-        vectors[is_stored] = (self._levels[places] * self._scales[places, None])[is_stored]
+        vectors[is_stored] = (self.levels[places] * self._scales[places, None])[is_stored]
         return vectors, is_stored
 
 
