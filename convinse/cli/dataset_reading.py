@@ -46,11 +46,11 @@ def read_file(
 def _questions(path: Path, records: Iterable[Record]) -> Iterator[tuple[str, str, str]]:
     seen: set[str] = set()
     for record in records:
-        context = flatten(record).context  # questions without an id get one from this text
+        context = flatten(record).text  # questions without an id get one from this text
         # the text to read must not depend on the answers, but `flatten` leaves out a title that holds no answer
         unanswered = [msgspec.structs.replace(question, answers=[]) for question in record.questions]
         is_titled = len(record.documents) == 1 and record.documents[0].part("title") is not None
-        read = flatten(msgspec.structs.replace(record, questions=unanswered)).context if is_titled else context
+        read = flatten(msgspec.structs.replace(record, questions=unanswered)).text if is_titled else context
         for question in record.questions:
             qid = question.id or question_id(question.text, context)
             if qid in seen:

@@ -48,14 +48,14 @@ def _export(options: argparse.Namespace) -> int:
     if output.exists() and not (output.is_dir() and not any(output.iterdir())):
         raise OutputError(f"{output}: is there already, and is not empty; name another --output")
     model = resolve(options.model) if options.model.startswith(SNAPSHOT) else options.model
-    report = export_model(model, output, options.task)
-    sizes = {name: f"{(output / name).stat().st_size / 1e6:.1f} MB" for name in sorted(report.manifest.files)}
+    manifest, difference, correlation = export_model(model, output, options.task)
+    sizes = {name: f"{(output / name).stat().st_size / 1e6:.1f} MB" for name in sorted(manifest.files)}
     measured = {
-        "fp32, greatest difference from PyTorch": f"{report.difference:.1e}",
-        "int8, least correlation with PyTorch": f"{report.correlation:.4f}"
-        + ("" if "int8" in report.manifest.graphs else ": too coarse, left out"),
+        "fp32, greatest difference from PyTorch": f"{difference:.1e}",
+        "int8, least correlation with PyTorch": f"{correlation:.4f}"
+        + ("" if "int8" in manifest.graphs else ": too coarse, left out"),
     }
-    print_pairs(f"{output}: {', '.join(report.manifest.outputs)}", sizes | measured)
+    print_pairs(f"{output}: {', '.join(manifest.outputs)}", sizes | measured)
     say_next(f"ask --set ha_model={output} 'QUESTION'", "or name it where the model was named")
     return 0
 

@@ -134,11 +134,7 @@ class _Paragraph(NamedTuple):
 
 
 def _blocks(pages: Sequence[_PdfPage]) -> list[Block]:
-    lines = [line for page in pages for column in page.columns for line in column if not line.table]
-    sizes = sum((page.sizes for page in pages), Counter[float]())
-    usual = max(sizes, key=lambda size: sizes[size], default=10.0)
-    larger = sorted({round(line.size) for line in lines if line.size > _LARGER * usual}, reverse=True)
-    style = _Style(usual, {size: min(level, 5) for level, size in enumerate(larger, 1)})
+    style = _Style(pages)
     paragraphs: list[_Paragraph] = []
     for number, page in enumerate(pages, 1):
         for column in page.columns:
@@ -185,9 +181,15 @@ def _whole(first: TableBlock, second: TableBlock) -> TableBlock | None:
     return first._replace(rows=[*first.rows, *second.rows[same:]], merged={**first.merged, **merged})
 
 
-class _Style(NamedTuple):
-    usual: float  # size of letters
-    levels: dict[int, int]  # of headings, by the size of their letters
+class _Style:
+    """The usual size of the letters of a document, and the levels of its headings by theirs."""
+
+    def __init__(self, pages: Sequence[_PdfPage]) -> None:
+        lines = [line for page in pages for column in page.columns for line in column if not line.table]
+        sizes = sum((page.sizes for page in pages), Counter[float]())
+        self.usual = max(sizes, key=lambda size: sizes[size], default=10.0)
+        larger = sorted({round(line.size) for line in lines if line.size > _LARGER * self.usual}, reverse=True)
+        self._levels = {size: min(level, 5) for level, size in enumerate(larger, 1)}
 
     def size_of(self, line: PageLine) -> int:
         """The size of larger letters; 0 for the usual ones."""
@@ -201,9 +203,9 @@ class _Style(NamedTuple):
         if is_bullet or is_entry or len(text) > _LONGEST_HEADING or not any(map(str.isalpha, text)):
             return 0
         if size := self.size_of(lines[0]):
-            return self.levels[size]
+            return self._levels[size]
         is_bold = lines[0].is_bold and len(lines) < 3 and not text.endswith((".", ":", ",", ";", "?"))
-        return min(len(self.levels) + 1, 6) if is_bold and lines[0].size > 0.9 * self.usual else 0
+        return min(len(self._levels) + 1, 6) if is_bold and lines[0].size > 0.9 * self.usual else 0
 
 
 def _paragraphs(lines: Sequence[PageLine], page: int, style: _Style) -> Iterator[_Paragraph]:

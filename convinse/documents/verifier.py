@@ -31,13 +31,6 @@ _WORD = 20  # characters in which the end of a word is looked for
 _INSIDE = r"[\w.,:/'\u2019+\u2212-]"  # of a word or a number: words that go on with it are others
 
 
-class QuoteState(NamedTuple):
-    """The state of a quote: whether its words stand, and in words what became of them."""
-
-    stands: bool
-    text: str
-
-
 class _Place(NamedTuple):
     """The words at a place: the passages of a paragraph or below a heading, or the cells of a row."""
 
@@ -47,7 +40,7 @@ class _Place(NamedTuple):
     words: list[str]
 
 
-_MISSING = QuoteState(False, "gone, the file is missing")
+_MISSING = "gone, the file is missing"
 
 
 class Verifier:
@@ -55,31 +48,28 @@ class Verifier:
 
     def __init__(self, over: Sequence[str]) -> None:
         self._over = list(map(Path, over))
-        self._files: dict[str, tuple[str, list[_Place]] | QuoteState] = {}
+        self._files: dict[str, tuple[str, list[_Place], str]] = {}
 
-    def check(self, quote: Quote) -> QuoteState:
-        """Return the state of a quote with an absolute path."""
+    def check(self, quote: Quote) -> tuple[bool, str]:
+        """Return whether the words of a quote with an absolute path stand, and in words what became of them."""
         path = quote["path"]
         if path not in self._files:
             self._files[path] = _read(Path(path))
-        file = self._files[path]
-        if file is _MISSING and (same := self._checksums.get(quote["sha256"])):
-            return QuoteState(False, f"gone, the file is missing; {same} has the same content")
-        if isinstance(file, QuoteState):
-            return file
-        sha256, places = file
+        sha256, places, fault = self._files[path]
+        if fault == _MISSING and (same := self._checksums.get(quote["sha256"])):
+            return False, f"{_MISSING}; {same} has the same content"
+        if fault:
+            return False, fault
         is_changed = sha256 != quote["sha256"]
         holding = [place for place in places if _holds(place, quote["words"])]
         if at_place := [place for place in holding if _is_at(place, quote)]:
             if at_place[0].headings != quote["headings"]:
-                return QuoteState(True, f"stands, now {_shown_place(at_place[0]._replace(place=''), quote)}")
-            return QuoteState(True, "stands, the file has changed elsewhere" if is_changed else "stands")
+                return True, f"stands, now {_shown_place(at_place[0]._replace(place=''), quote)}"
+            return True, "stands, the file has changed elsewhere" if is_changed else "stands"
         if not is_changed:
-            return QuoteState(
-                False, "not as quoted, though the file is unchanged: the proof was edited or is of another version"
-            )
+            return False, "not as quoted, though the file is unchanged: the proof was edited or is of another version"
         if holding:
-            return QuoteState(False, f"moved, the words now stand {_shown_place(holding[0], quote)}")
+            return False, f"moved, the words now stand {_shown_place(holding[0], quote)}"
         likeness, now, place = max(
             ((_likeness(words, place, quote), words, place) for place in places for words in place.words),
             key=lambda passage: passage[0],
@@ -88,10 +78,10 @@ class Verifier:
         if place is not None and likeness >= _ALIKE:
             start = len(os.path.commonprefix([now, quote["words"]]))
             where = "the passage" if _is_at(place, quote) else f"the passage {_shown_place(place, quote)}"
-            return QuoteState(False, f'changed, {where} now reads "{excerpt(now, start, start)}"')
+            return False, f'changed, {where} now reads "{excerpt(now, start, start)}"'
         there = [place for place in places if quote["place"].startswith(("line ", "row ")) and _is_at(place, quote)]
         other = f'; {quote["place"]} now reads "{excerpt(there[0].words[0])}"' if there else ""
-        return QuoteState(False, f"gone, the words are not in the file{other}")
+        return False, f"gone, the words are not in the file{other}"
 
     @cached_property
     def _checksums(self) -> dict[str, str]:
@@ -104,24 +94,24 @@ class Verifier:
         return checksums
 
 
-def _read(path: Path) -> tuple[str, list[_Place]] | QuoteState:
-    """Return the SHA-256 of a file and its places, or the state of all its quotes."""
+def _read(path: Path) -> tuple[str, list[_Place], str]:
+    """Return the SHA-256 of a file and its places; if it cannot be read, the reason."""
     before = state_of(path)
     try:
         if not path.exists():
-            return _MISSING
+            return "", [], _MISSING
         if not path.is_file():
-            return QuoteState(False, "gone, the path is that of a folder or device")
+            return "", [], "gone, the path is that of a folder or device"
         if path.stat().st_size > LARGEST_DOCUMENT:
-            return QuoteState(False, f"not read, the file has more than {LARGEST_DOCUMENT // 10**6} MB")
+            return "", [], f"not read, the file has more than {LARGEST_DOCUMENT // 10**6} MB"
         data = path.read_bytes()
         if state_of(path) != before:
-            return QuoteState(False, "not read, the file is being written; verify it again")
+            return "", [], "not read, the file is being written; verify it again"
         evidences, [(document, _), *_] = document_evidences(path.name, read_document(path.name, data))
     except OSError as error:
-        return QuoteState(False, f"not read, the file cannot be opened: {error.strerror or one_line(error)}")
+        return "", [], f"not read, the file cannot be opened: {error.strerror or one_line(error)}"
     except DataError as error:
-        return QuoteState(False, f"not read, the file {one_line(error)}")
+        return "", [], f"not read, the file {one_line(error)}"
     places: dict[Any, _Place] = {}
     for evidence in evidences:
         citation, row = evidence["citation"], evidence.get("row")
@@ -130,7 +120,7 @@ def _read(path: Path) -> tuple[str, list[_Place]] | QuoteState:
         key = (*citation["headings"], place_in(citation), number, is_text)
         place = places.setdefault(key, _Place(citation["headings"], place_in(citation), is_text, []))
         place.words.append(words_of(evidence, document["label"]))
-    return hashlib.sha256(data).hexdigest(), list(places.values())
+    return hashlib.sha256(data).hexdigest(), list(places.values()), ""
 
 
 def _holds(place: _Place, words: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -46,19 +46,14 @@ _TEXTS = (
 )
 
 
-@dataclass(frozen=True)
-class ExportReport:
-    """The result of an export."""
-
-    manifest: ExportedModel
-    difference: float  # the greatest between the fp32 graph and PyTorch; of numbers above 1 their part
-    correlation: float  # the least of an output of the int8 graph with PyTorch's
-
-
-def export_model(model: str | Path, folder: Path, task: Task | None = None) -> ExportReport:
+def export_model(model: str | Path, folder: Path, task: Task | None = None) -> tuple[ExportedModel, float, float]:
     """Write a checkpoint (a folder with safetensors, or a hub name) as a folder that ONNX Runtime and PyTorch compute.
 
     Without a task its `config.json` says what it is for.
+
+    Returns:
+        The manifest, the greatest difference between the fp32 graph and PyTorch (of numbers above 1 their part), and the
+        least correlation of an output of the int8 graph with PyTorch's.
 
     Raises:
         ModelError: it cannot be loaded, or ONNX cannot say what it computes.
@@ -71,17 +66,19 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
     with replacing(folder) as temporary:
         temporary.mkdir()
         _write_checkpoint(checkpoint, str(model), task, temporary)
-        report = write_graphs(temporary, task, str(model))
+        written = write_graphs(temporary, task, str(model))
         manifests.seal(temporary, "model")
-    return report
+    return written
 
 
-def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
-    """Add the graphs and the manifest to a model folder, or replace them, after a check; raises what `export_model` does."""
+def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> tuple[ExportedModel, float, float]:
+    """Add the graphs and the manifest to a model folder, or replace them, after a check; see `export_model`."""
     _require()
     task = task or _task(folder)
     where = f"model: {name or folder}"
     checkpoint = load_checkpoint(folder, task)
+    from onnx.external_data_helper import ExternalDataInfo
+
     from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of, widest_channels
     from .torch_backend import TorchBackend
 
@@ -110,7 +107,10 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         if not correlation > _ALIKE:
             del graphs["int8"]
         digests = {file: sha256(places[graph]) for graph, file in graphs.items()}
-        digests |= {file: sha256(folder / file) for file in sorted({tensor.file for tensor in stored.values()})}
+        digests |= {
+            file: sha256(folder / file)
+            for file in sorted({ExternalDataInfo(tensor).location for tensor in stored.values()})
+        }
         manifest = msgspec.structs.replace(manifest, files=digests, graphs=graphs)
         content = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         stack.enter_context(replacing(folder / MANIFEST)).write_bytes(content + b"\n")
@@ -120,7 +120,7 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         (folder / GRAPHS["int8"]).unlink()
     if is_sealed:
         manifests.seal(folder, "model")
-    return ExportReport(manifest, difference, correlation)
+    return manifest, difference, correlation
 
 
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:

@@ -9,7 +9,6 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,21 +48,12 @@ _USUAL = 0.99  # share of a channel's numbers that its width is judged by
 _INTEGER_PRODUCT = "com.microsoft"  # where ONNX Runtime has MatMulIntegerToFloat
 
 
-@dataclass(frozen=True)
-class _StoredTensor:
-    file: str  # of safetensors
-    type: int  # of its numbers, as ONNX counts types
-    shape: tuple[int, ...]
-    offset: int  # of its first byte
-    length: int  # in bytes
-
-
-def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, _StoredTensor] | None:
-    """Return the places of the weights of a model and of its heads in the files of a folder, by their names in a traced model.
+def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, TensorProto] | None:
+    """Return the weights of a model and of its heads as places in the files of a folder, by their names in a traced model.
 
     None: the files have other weights, or under other names.
     """
-    stored: dict[str, _StoredTensor] = {}
+    stored: dict[str, TensorProto] = {}
     weights: dict[str, torch.Tensor] = {}
     for path in sorted(folder.glob("model*.safetensors")):
         stored |= _tensors(path)
@@ -82,7 +72,7 @@ def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, _StoredTen
     return named
 
 
-def _tensors(path: Path) -> dict[str, _StoredTensor]:
+def _tensors(path: Path) -> dict[str, TensorProto]:
     with path.open("rb") as file:
         (size,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(size))
@@ -90,8 +80,11 @@ def _tensors(path: Path) -> dict[str, _StoredTensor]:
     for name, entry in header.items():
         if entry.get("dtype") in _TYPES:
             start, end = entry["data_offsets"]
-            place = 8 + size + start
-            tensors[name] = _StoredTensor(path.name, _TYPES[entry["dtype"]], tuple(entry["shape"]), place, end - start)
+            kind, shape = _TYPES[entry["dtype"]], entry["shape"]
+            tensor = TensorProto(data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
+            for field, value in (("location", path.name), ("offset", 8 + size + start), ("length", end - start)):
+                tensor.external_data.add(key=field, value=str(value))
+            tensors[name] = tensor
     return tensors
 
 
@@ -170,7 +163,7 @@ def trunk_of(model: PreTrainedModel) -> str:
 
 def over_weights(
     traced: onnx.ModelProto,
-    stored: Mapping[str, _StoredTensor],
+    stored: Mapping[str, TensorProto],
     rounded: str | None = None,
     wide: Mapping[str, np.ndarray] | None = None,
 ) -> onnx.ModelProto:
@@ -216,7 +209,7 @@ class _Rewriting:
     def __init__(
         self,
         traced: onnx.ModelProto,
-        stored: Mapping[str, _StoredTensor],
+        stored: Mapping[str, TensorProto],
         rounded: str | None,
         wide: Mapping[str, np.ndarray],
     ) -> None:
@@ -253,11 +246,11 @@ class _Rewriting:
             weight = numpy_helper.to_array(initializer)
             self._matrices |= {reader.output[0]: (name, weight) for reader in self._readers[name]}
             return
-        if tensor.type == TensorProto.FLOAT:
+        if tensor.data_type == TensorProto.FLOAT:
             self._external(name, name)
             return
         stored = self._external(f"{name}.stored", name)
-        scales = self._external(name + SCALES, name + SCALES) if tensor.type == TensorProto.INT8 else None
+        scales = self._external(name + SCALES, name + SCALES) if tensor.data_type == TensorProto.INT8 else None
         if not self._is_table(name):
             self._widen(stored, scales, name)
 
@@ -350,7 +343,7 @@ class _Rewriting:
         name, weight = self._matrices[transposed]
         scales, exact = name + SCALES, f"{name}.exact"
         if f"{name}.levels" not in self._tensors:
-            if self._stored[name].type == TensorProto.INT8:
+            if self._stored[name].data_type == TensorProto.INT8:
                 self._external(f"{name}.levels", name)
                 self._external(scales, scales)
             else:
@@ -405,9 +398,7 @@ class _Rewriting:
         self._tensors.setdefault(name, numpy_helper.from_array(array, name))
 
     def _external(self, name: str, key: str) -> str:
-        place = self._stored[key]
-        tensor = TensorProto(name=name, data_type=place.type, dims=place.shape, data_location=TensorProto.EXTERNAL)
-        for field, value in (("location", place.file), ("offset", place.offset), ("length", place.length)):
-            tensor.external_data.add(key=field, value=str(value))
+        tensor = TensorProto(name=name)
+        tensor.MergeFrom(self._stored[key])
         self._tensors[name] = tensor
         return name

@@ -176,11 +176,7 @@ def _sigmoid(odds: np.ndarray) -> np.ndarray:
 PairScores = tuple[np.ndarray, list[PairSpans | None]]
 
 
-class _ScoreEntry(msgspec.Struct):
-    odds: bytes
-    tokens: list[int]  # of each pair; 0 if it has no span logits
-    sizes: list[int]  # rows of each pair's logits
-    logits: bytes
+_Entry = tuple[bytes, list[tuple[int, bytes] | None]]  # `PairScores` as bytes of float32, with the tokens of each pair
 
 
 class ScoreCache:
@@ -199,28 +195,20 @@ class ScoreCache:
         if value is None:
             return None
         try:
-            entry = msgspec.convert(value, _ScoreEntry)
+            odds, pairs = msgspec.convert(value, _Entry)
         except msgspec.ValidationError:  # an entry of another version: it is computed again
             return None
-        odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
-        rows = logits.reshape(-1, 2)
-        ends = np.cumsum(entry.sizes)
         spans = [
-            PairSpans(tokens, rows[end - size : end]) if tokens else None
-            for tokens, size, end in zip(entry.tokens, entry.sizes, ends.tolist(), strict=True)
+            None if pair is None else PairSpans(pair[0], np.frombuffer(pair[1], "<f4").copy().reshape(-1, 2))
+            for pair in pairs
         ]
-        return odds, spans
+        return np.frombuffer(odds, "<f4").copy(), spans
 
     def put(self, query: str, texts: Sequence[str], scored: PairScores) -> None:
         """Store the scores of texts for a query."""
         odds, spans = scored
-        logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in spans]
-        entry = _ScoreEntry(
-            odds.astype("<f4").tobytes(),
-            [0 if pair is None else pair.tokens for pair in spans],
-            [len(part) for part in logits],
-            np.concatenate(logits).tobytes() if logits else b"",
-        )
+        pairs = [None if pair is None else (pair.tokens, pair.logits.astype("<f4").tobytes()) for pair in spans]
+        entry = odds.astype("<f4").tobytes(), pairs
         self._cache.put(*self._key, _digest([query, *texts]), value=msgspec.to_builtins(entry))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -84,15 +84,6 @@ class Windows:
     trailing: int  # special tokens behind a window
 
 
-class _Template(NamedTuple):
-    # the special tokens around the texts of a pair, and behind a single text
-    before: np.ndarray
-    between: np.ndarray
-    after: np.ndarray
-    second_type: int
-    after_single: np.ndarray
-
-
 _IdsAndOffsets: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their character offsets [t, 2]
 
 
@@ -132,14 +123,14 @@ class TextTokenizer:
     def __init__(self, tokenizer: Tokenizer, max_length: int, pad_id: int) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self._template = _template(tokenizer)
+        self._before, self._between, self._after, self._after_single, self._second_type = _special_tokens(tokenizer)
         self._pad_id = pad_id
         self._cache = _TokenCache(tokenizer)
-        self.trailing = len(self._template.after)
+        self.trailing = len(self._after)
         self._limit(max_length)
 
     def _limit(self, max_length: int) -> None:
-        least = sum(map(len, self._template[:3])) + 2 * _MIN_SECOND
+        least = len(self._before) + len(self._between) + len(self._after) + 2 * _MIN_SECOND
         if max_length < least:
             raise ModelError(f"at most {max_length} tokens leave no room for two texts; give at least {least}")
         self.max_length = max_length
@@ -170,7 +161,7 @@ class TextTokenizer:
         The second text is cut to fit. The first is cut only if it leaves the second fewer than 16 tokens, and then at its
         beginning: a conversation's current question stands at the end.
         """
-        before, between, after, second_type, _ = self._template
+        before, between, after = self._before, self._between, self._after
         room = self.max_length - len(before) - len(between) - len(after)
         firsts, seconds = self.ids([first for first, _ in pairs]), self.ids([second for _, second in pairs])
         ids, begins = [], np.empty(len(pairs), dtype=np.int64)
@@ -179,7 +170,7 @@ class TextTokenizer:
                 first = first[-(room - min(_MIN_SECOND, len(second))) :]
             ids.append(np.concatenate((before, first, between, second[: room - len(first)], after)))
             begins[place] = len(before) + len(first) + len(between)
-        return Sequences(ids, _lengths(ids), begins, second_type, self._pad_id)
+        return Sequences(ids, _lengths(ids), begins, self._second_type, self._pad_id)
 
     def windows(self, pairs: Sequence[tuple[str, str]], stride: int) -> Windows:
         """Return `[CLS] first [SEP] window of second [SEP]` for all windows of the pairs.
@@ -187,7 +178,7 @@ class TextTokenizer:
         A second text that does not fit is read in windows that share `stride` tokens with the window before. The first text
         is cut as in `pairs`, but leaves the second at least half of the room.
         """
-        before, between, after, second_type, _ = self._template
+        before, between, after = self._before, self._between, self._after
         room = self.max_length - len(before) - len(between) - len(after)
         firsts = self.ids([first for first, _ in pairs])
         encodings = self._cache.with_offsets([second for _, second in pairs])
@@ -206,13 +197,13 @@ class TextTokenizer:
                 if start + size >= len(tokens):
                     break
                 start += step
-        sequences = Sequences(ids, _lengths(ids), np.array(types, dtype=np.int64), second_type, self._pad_id)
+        sequences = Sequences(ids, _lengths(ids), np.array(types, dtype=np.int64), self._second_type, self._pad_id)
         owners, starts = np.array(pair_of, dtype=np.int64), np.array(begins, dtype=np.int64)
         return Windows(sequences, owners, starts, [offsets for _, offsets in encodings], len(after))
 
     def singles(self, texts: Sequence[str]) -> Sequences:
         """Return `[CLS] text [SEP]` of texts, cut to fit."""
-        before, after = self._template.before, self._template.after_single
+        before, after = self._before, self._after_single
         room = self.max_length - len(before) - len(after)
         ids = [np.concatenate((before, text[:room], after)) for text in self.ids(texts)]
         return Sequences(ids, _lengths(ids), _lengths(ids), 0, self._pad_id)
@@ -231,7 +222,8 @@ def _lengths(ids: list[np.ndarray]) -> np.ndarray:
     return np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
 
 
-def _template(tokenizer: Tokenizer) -> _Template:
+def _special_tokens(tokenizer: Tokenizer) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+    # before, between and behind the texts of a pair, and behind a single text; the type of the tokens of a second text:
     # read off an example, since the special tokens of BERT and RoBERTa differ
     first_word, second_word = (tokenizer.encode(word, add_special_tokens=False).ids for word in ("one", "two"))
     both = tokenizer.encode("one", "two")
@@ -245,7 +237,7 @@ def _template(tokenizer: Tokenizer) -> _Template:
 
     parts = (ids[:start], ids[middle:second], ids[second + len(second_word) :], alone[middle:])
     before, between, after, after_single = (np.array(part, dtype=np.int32) for part in parts)
-    return _Template(before, between, after, types[second], after_single)
+    return before, between, after, after_single, types[second]
 
 
 def _find(ids: list[int], part: list[int], start: int) -> int:

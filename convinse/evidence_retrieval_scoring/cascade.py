@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +11,6 @@ from ..records.evidence import Evidence, with_score
 from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
 from .scorer import PairRanker, Scorer, reciprocal_ranks
-
-
-class _Fused(NamedTuple):
-    """The evidences of a query after BM25 and the bi-encoder."""
-
-    order: np.ndarray  # [n] their places, best first, the input of the cross-encoder before the rest
-    values: np.ndarray  # [n] the fusion's values, by place
-    chosen: int  # size of the input of the cross-encoder
-    words: np.ndarray  # [n] the BM25 scores as shares of the best score, by place
 
 
 class Cascade(Scorer):
@@ -69,23 +59,23 @@ class Cascade(Scorer):
         fused = self._fuse(queries, questions, evidences)
         if self.reranker is None:
             return [
-                [with_score(candidates[place], round(float(fusion.values[place]), 6)) for place in fusion.order[:top_k]]
-                for candidates, fusion in zip(evidences, fused, strict=True)
+                [with_score(candidates[place], round(float(values[place]), 6)) for place in chosen[:top_k]]
+                for candidates, (chosen, _, values, _) in zip(evidences, fused, strict=True)
             ]
-        chosen = [
-            [candidates[place] for place in fusion.order[: fusion.chosen]]
-            for candidates, fusion in zip(evidences, fused, strict=True)
+        inputs = [
+            [candidates[place] for place in chosen] for candidates, (chosen, *_) in zip(evidences, fused, strict=True)
         ]
-        shares = [fusion.words[fusion.order[: fusion.chosen]] for fusion in fused]
-        ranked = self.reranker.rank_all(questions, chosen, top_k, shares, self._share)
-        for best, candidates, fusion in zip(ranked, evidences, fused, strict=True):
-            rest = fusion.order[fusion.chosen : fusion.chosen + top_k - len(best)]
-            best.extend(with_score(candidates[place], 0.0) for place in rest)
+        shares = [words[chosen] for chosen, _, _, words in fused]
+        ranked = self.reranker.rank_all(questions, inputs, top_k, shares, self._share)
+        for best, candidates, (_, rest, _, _) in zip(ranked, evidences, fused, strict=True):
+            best.extend(with_score(candidates[place], 0.0) for place in rest[: top_k - len(best)])
         return ranked
 
     def _fuse(
         self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
-    ) -> list[_Fused]:
+    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        # of each query: the places of the evidences for the cross-encoder and those of the rest, best first; by place, the fusion's
+        # values, and the BM25 scores as shares of the best score
         dense: list[np.ndarray] = []
         if self.embeddings is not None:
             form = self.embeddings.bi_encoder.row_form
@@ -111,7 +101,8 @@ class Cascade(Scorer):
             ranks = list(zip(~chosen, -values, texts, strict=True))
             order = np.array(sorted(range(len(candidates)), key=ranks.__getitem__), dtype=np.int64)
             words = np.asarray(lexical_scores, dtype=np.float64) / max(max(lexical_scores, default=0.0), 1e-9)
-            fused.append(_Fused(order, values, int(chosen.sum()), words))
+            size = int(chosen.sum())
+            fused.append((order[:size], order[size:], values, words))
         return fused
 
 

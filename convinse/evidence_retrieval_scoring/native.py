@@ -129,14 +129,14 @@ class NativeERS(EvidenceRetrievalScoring):
         search = self.search if _is_searched(turn, sources) else None
         hits = [] if search is None else search.find(asked_in_full(turn))
         if items == []:  # nothing was linked: the question is taken to be about the items of the best pages
-            pages = list(dict.fromkeys(hit.item_id for hit in hits))[:_MAX_PAGES]
+            pages = list(dict.fromkeys(page for page, _ in hits))[:_MAX_PAGES]
             items = certain(*map(self.retriever.kb.entity, pages))
         text = turn["structured_representation"]
         evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, items)
         ids = {entity["item"]["id"] for entity in turn["question_entities"]}
         places: dict[str, list[int]] = {}
-        for hit in hits:
-            places.setdefault(hit.item_id, []).append(hit.place)
+        for item, place in hits:
+            places.setdefault(item, []).append(place)
         for item in [item for item in places if item not in ids]:
             page, entity = self.resources.pages.get(item) or [], self.retriever.kb.entity(item)
             texts = {page[place]["evidence_text"] for place in places[item]}

@@ -13,7 +13,7 @@ from ..records.written_values import find_literals
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:
-    from ..knowledge_base.linking import LinkedMention
+    from ..knowledge_base.spotting import LinkedMention
     from ..passages.index import PassageIndex
 
 _REMEMBERED = 4096  # passages whose entities are cached

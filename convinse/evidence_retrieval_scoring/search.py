@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..wikipedia.pages import FoundEvidence, Pages
+from ..wikipedia.pages import EvidencePlace, Pages
 from ..wikipedia.stored_pages import search_words
 from .scorer import reciprocal_ranks
 
@@ -33,12 +33,12 @@ class EvidenceSearch:
         if self._embed is not None:
             self._embed(questions)
 
-    def find(self, question: str, most: int = MOST) -> list[FoundEvidence]:
+    def find(self, question: str, most: int = MOST) -> list[EvidencePlace]:
         """Return evidences for a question, at most `most` of each search, by reciprocal rank fusion."""
         lists = [self._pages.search(search_words(question), most)] if self._by_words else []
         if self._embed is not None:
             lists.append(self._pages.nearest(self._embed([question])[0], most))
-        place_of: dict[FoundEvidence, int] = {}
+        place_of: dict[EvidencePlace, int] = {}
         rankings = [[place_of.setdefault(evidence, len(place_of)) for evidence in ranked] for ranked in lists]
         scores = reciprocal_ranks(rankings, len(place_of)).tolist()
         return sorted(place_of, key=lambda evidence: (-scores[place_of[evidence]], evidence))

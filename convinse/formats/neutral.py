@@ -121,18 +121,12 @@ def question_id(question: str, context: str) -> str:
     return hashlib.sha256(f"{question}\0{context}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-class Flat(NamedTuple):
-    """The documents of a record as one text.
+class FlatText(TokenizedText):
+    """The documents of a record as one text; `offsets` are the beginnings of its parts, by number of the document and name of the part."""
 
-    Attributes:
-        context: the text.
-        offsets: the beginning of each part, by number of the document and name of the part.
-        tokens: the tokens of the text.
-    """
-
-    context: str
-    offsets: dict[tuple[int, str], int]
-    tokens: list[Token]
+    def __init__(self, text: str, tokens: list[Token], offsets: dict[tuple[int, str], int]) -> None:
+        super().__init__(text, tokens)
+        self.offsets = offsets
 
     def locate(self, span: NeutralSpan) -> tuple[int, int] | None:
         """Return the first and the last character of a span; None if its text is not there.
@@ -143,13 +137,13 @@ class Flat(NamedTuple):
         if offset is None or span.start < 0 or not span.text:
             return None
         start = offset + span.start
-        there = self.context[start : start + len(span.text)]
+        there = self.text[start : start + len(span.text)]
         if there == span.text or (there and normalize(there) == normalize(span.text)):
             return start, start + len(there) - 1
         return None
 
 
-def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tokenize) -> Flat:
+def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tokenize) -> FlatText:
     """Join the documents of a record to one text, as MRQA does.
 
     A single document becomes its texts, joined by `[PAR]`; its title is left out unless an answer stands in it. Of several
@@ -165,7 +159,7 @@ def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tok
         part_tokens = tokenizer(part.text) if part.tokens is None else part.tokens
         tokens += [(token, offset + begin) for token, offset in part_tokens]
         begin += len(part.text) + 1
-    return Flat(" ".join(part.text for _, part in pieces), offsets, tokens)
+    return FlatText(" ".join(part.text for _, part in pieces), tokens, offsets)
 
 
 def _pieces(record: NeutralRecord) -> Iterator[tuple[int, NeutralPart]]:
@@ -190,7 +184,7 @@ def _pieces(record: NeutralRecord) -> Iterator[tuple[int, NeutralPart]]:
 Located = tuple[NeutralAnswer, list[tuple[int, int]]]
 
 
-def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[Located]:
+def locate(question: NeutralQuestion, flat: FlatText) -> list[Located]:
     """Find the places of the answers of a question in the flattened documents; answers without a place are left out.
 
     Places of the source are used. Answers without a place are searched for on token borders, and so are the `accepted`
@@ -199,7 +193,6 @@ def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[L
     Args:
         question: the question of a record.
         flat: `flatten` of the record.
-        text: `flat.context` with its tokens.
 
     Returns:
         The answers with their inclusive spans of characters, in order.
@@ -208,11 +201,11 @@ def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText) -> list[L
     for answer in question.answers:
         spans = [place for span in answer.spans if (place := flat.locate(span)) is not None]
         if not spans and answer.is_span():
-            spans = text.find(answer.text)
+            spans = flat.find(answer.text)
         if spans:
             located.append((answer, list(dict.fromkeys(spans))))
     if not located:
         texts = {answer.text for answer in question.answers}
-        places = ((accepted, text.find(accepted)) for accepted in question.accepted if accepted not in texts)
+        places = ((accepted, flat.find(accepted)) for accepted in question.accepted if accepted not in texts)
         located = [(NeutralAnswer(accepted), spans) for accepted, spans in places if spans]
     return located

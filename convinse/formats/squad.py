@@ -49,13 +49,8 @@ class Paragraph(msgspec.Struct, frozen=True):
 
 
 class Article(msgspec.Struct, frozen=True):
-    """The keys of an article beside its paragraphs."""
+    """An article; in a file its paragraphs are not decoded yet, beside a decoded paragraph they are left out."""
 
-    title: str = ""
-    extras: Extras = extras_field()
-
-
-class _RawArticle(msgspec.Struct):
     paragraphs: list[msgspec.Raw]
     title: str = ""
     extras: Extras = extras_field()
@@ -64,7 +59,7 @@ class _RawArticle(msgspec.Struct):
 class SquadFile(msgspec.Struct):
     """A file whose paragraphs are not decoded yet; `version` may be empty, `extras` are further keys of the document."""
 
-    data: list[_RawArticle]
+    data: list[Article]
     version: str = ""
     extras: Extras = extras_field()
 
@@ -106,7 +101,7 @@ def _whole(path: Path) -> SquadFile:
 
 def _paragraphs(path: Path, whole: SquadFile) -> Iterator[tuple[str, Article, Paragraph]]:
     for number, raw in enumerate(whole.data):
-        article = Article(raw.title, raw.extras)
+        article = msgspec.structs.replace(raw, paragraphs=[])
         for index, data in enumerate(raw.paragraphs):
             at = f"$.data[{number}].paragraphs[{index}]"
             members = decode_part(path, at, data, dict[str, Any])

@@ -12,7 +12,7 @@ from ..records.evidence import Cell, Entity, Evidence, Row, is_of_mail, passage_
 from ..records.literals import is_date, is_number
 from ..records.written_values import day_in, find_literals
 from ..wikipedia.page import sentence_places
-from ..wikipedia.pages import FoundEvidence
+from ..wikipedia.pages import EvidencePlace
 from ..wikipedia.stored_pages import search_words
 from .bounds import bound_words, with_measures
 from .question import Question
@@ -233,11 +233,11 @@ def _stated_values(question: Question) -> dict[str, _Value]:
     return stated
 
 
-def _passages(question: Question, found: Iterable[FoundEvidence]) -> Iterator[tuple[str, Evidence]]:
+def _passages(question: Question, found: Iterable[EvidencePlace]) -> Iterator[tuple[str, Evidence]]:
     """Yield the passages of documents among found evidences, with their pages, in the order of the pages."""
     places: dict[str, list[int]] = defaultdict(list)
-    for each in found:
-        places[each.item_id].append(each.place)
+    for page, place in found:
+        places[page].append(place)
     for page in sorted(places):
         evidences: Sequence[Evidence] = question.pages.get(page) or ()
         for place in sorted(places[page]):

@@ -39,14 +39,9 @@ _FactCount = Annotated[int, msgspec.Meta(ge=0, le=_MOST_FACTS)]
 
 
 class ItemRequest(msgspec.Struct):
-    """A request about an item, a property or a literal."""
+    """A request about an item, a property or a literal: `item`, or about two, `item1` and `item2`."""
 
     item: str | None = None
-
-
-class PairRequest(msgspec.Struct):
-    """A request about two items, properties or literals."""
-
     item1: str | None = None
     item2: str | None = None
 
@@ -135,8 +130,8 @@ class ClocqService:
             "/relation_linking": (QuestionRequest, relation_linking),
             "/neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.neighborhood)),
             "/two_hop_neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
-            "/connect": (PairRequest, lambda r: self._pair(r, lambda first, second: kb.connect(first, second) or None)),
-            "/connectivity_check": (PairRequest, lambda r: self._pair(r, connectivity)),
+            "/connect": (ItemRequest, lambda r: self._pair(r, lambda first, second: kb.connect(first, second) or None)),
+            "/connectivity_check": (ItemRequest, lambda r: self._pair(r, connectivity)),
             "/item_to_label": (ItemRequest, lambda r: self._label(_item(r))),
             "/item_to_labels": (ItemRequest, lambda r: [self._label(_item(r))]),
             "/item_to_aliases": (ItemRequest, lambda r: kb.aliases(_item(r)) or [_item(r)]),
@@ -157,7 +152,7 @@ class ClocqService:
             return []
         return self._facts(look_up(request.item, _P if request.p is None else _number_of_facts(request.p)), request)
 
-    def _pair(self, request: PairRequest, relate: Callable[[str, str], Any]) -> Any:
+    def _pair(self, request: ItemRequest, relate: Callable[[str, str], Any]) -> Any:
         return None if request.item1 is None or request.item2 is None else relate(request.item1, request.item2)
 
     def _label(self, item: str) -> str:

@@ -11,45 +11,17 @@ import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from ..config import ClocqParams
 from ..language.language import Language, english
-from ..records.representation import QuestionEntity
-from .items import Candidate, Items
-from .spotting import NameSpotter
+from .items import Items
+from .spotting import LinkedMention, NameSpotter
 
 _NEAR_BEST = 0.8  # share of the best score with which AUTO keeps a further candidate
 _AUTO_LIMIT = 5  # candidates that AUTO keeps for a mention at most
 _NEIGHBOR_LIMIT = 300  # facts of a candidate that are searched for neighbours
 _CACHED_TEXTS = 2048  # texts whose mentions are cached: the questions of a run over several combinations of sources
 _RIVALS = 16  # mentions on either side whose candidates count for connectivity and coherence: more than a question has
-
-
-class LinkedMention(NamedTuple):
-    """A name or, unless `is_name`, a common noun in a text: `surface` is `text[start:end]`.
-
-    `candidates` are its possible items, best first, `scores` CLOCQ's combined scores of them.
-
-    `is_certain` is False for a part of a name, a common word in lower case or a misspelt word, which may mean something else. A
-    common or misspelt word is certain if the text asks for a property of the item.
-    """
-
-    start: int
-    end: int
-    surface: str
-    candidates: tuple[Candidate, ...]
-    scores: tuple[float, ...]
-    is_name: bool = True
-    is_certain: bool = True
-
-    @property
-    def meanings(self) -> list[QuestionEntity]:
-        """The candidates as CLOCQ lists them."""
-        return [
-            QuestionEntity(item=candidate.entity, question_word=self.surface, score=score, rank=rank)
-            for rank, (candidate, score) in enumerate(zip(self.candidates, self.scores, strict=True))
-        ]
 
 
 class EntityLinker:
@@ -70,8 +42,7 @@ class EntityLinker:
 
     def _link(self, text: str, classes: bool) -> tuple[LinkedMention, ...]:
         spotted = self._spotter.names(text)
-        is_name = bool(spotted)
-        if not is_name and classes:
+        if not spotted and classes:
             spotted = list(self._spotter.classes(text))
         spotted.sort(key=lambda mention: mention[:2])
         params, stems = self._params, self._language.words.stems
@@ -84,8 +55,8 @@ class EntityLinker:
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: set(stems(" ".join((self._kb.description(item), *self._kb.types(item))))) for item in items}
         mentions = []
-        for number, (start, end, surface, _, kind) in enumerate(spotted):
-            other_words = context - set(stems(surface))
+        for number, mention in enumerate(spotted):
+            other_words = context - set(stems(mention.surface))
             other_pools = [*pools[max(0, number - _RIVALS) : number], *pools[number + 1 : number + 1 + _RIVALS]]
             rivals = dict.fromkeys(c.id for pool in other_pools for c, _ in pool)
             scored = []
@@ -108,8 +79,7 @@ class EntityLinker:
                 best = [*scored[:k], *near_best]
             else:
                 best = scored[: params.k]
-            candidates, scores = tuple(candidate for candidate, _ in best), tuple(score for _, score in best)
-            mentions.append(LinkedMention(start, end, surface, candidates, scores, is_name, is_certain=kind == "name"))
+            mentions.append(mention._replace(scored=best))
         return tuple(mentions)
 
 

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from ..language.language import Language
 from ..language.text import fold
+from ..records.representation import QuestionEntity
 from .items import Candidate, Items
 from .names import other_forms
 from .question_words import Word, WordRules, segments
@@ -22,23 +23,53 @@ _FUZZY_NAMES = 50  # names with similar words whose spelling is compared
 _MIN_SURNAME = 4  # letters
 _MAX_MISSPELT = 100  # characters of a misspelt name
 
-# a full name; a name that may as well be common words; a part of a name; a misspelt word
-NameKind = Literal["name", "common", "part", "misspelt"]
+# a full name; a name that may as well be common words; a part of a name; a misspelt word; a common noun
+NameKind = Literal["name", "common", "part", "misspelt", "class"]
 
 
-class SpottedName(NamedTuple):
-    """A name in a text, `text[start:end]`, and the items that it may name, each with a score of the match."""
+class LinkedMention(NamedTuple):
+    """A name or, unless `is_name`, a common noun in a text: `surface` is `text[start:end]`.
+
+    `scored` are its possible items: as they are spotted with scores of the match, as they are linked with CLOCQ's combined
+    scores, best first.
+    """
 
     start: int
     end: int
     surface: str
-    scored: list[tuple[Candidate, float]]
-    kind: NameKind = "name"
+    scored: Sequence[tuple[Candidate, float]]
+    kind: NameKind
+
+    @property
+    def is_name(self) -> bool:
+        """Return False for a common noun."""
+        return self.kind != "class"
+
+    @property
+    def is_certain(self) -> bool:
+        """Return False for a part of a name, a common word in lower case or a misspelt word, which may mean something else.
+
+        A common or misspelt word is certain if the text asks for a property of the item.
+        """
+        return self.kind in ("name", "class")
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """The possible items."""
+        return [candidate for candidate, _ in self.scored]
+
+    @property
+    def meanings(self) -> list[QuestionEntity]:
+        """The candidates as CLOCQ lists them."""
+        return [
+            QuestionEntity(item=candidate.entity, question_word=self.surface, score=score, rank=rank)
+            for rank, (candidate, score) in enumerate(self.scored)
+        ]
 
 
-def _spotted(text: str, tokens: Sequence[Word], scored: list[tuple[Candidate, float]], kind: NameKind) -> SpottedName:
+def _spotted(text: str, tokens: Sequence[Word], scored: list[tuple[Candidate, float]], kind: NameKind) -> LinkedMention:
     start, end = tokens[0].start, tokens[-1].end
-    return SpottedName(start, end, text[start:end].rstrip("."), scored, kind)
+    return LinkedMention(start, end, text[start:end].rstrip("."), scored, kind)
 
 
 class NameSpotter:
@@ -50,7 +81,7 @@ class NameSpotter:
         self._rules = WordRules(kb, language)
         self._close = _CloseNames(kb, language, self._rules, limit)
 
-    def names(self, text: str) -> list[SpottedName]:
+    def names(self, text: str) -> list[LinkedMention]:
         """Return the names of a text without overlap, segment by segment.
 
         A common or misspelt word counts as a name if the text asks for a property of its item: "directed" of a film. Other common
@@ -58,7 +89,7 @@ class NameSpotter:
         """
         keywords = self._language.properties.keywords
         words = keywords(text)
-        spotted: list[SpottedName] = []
+        spotted: list[LinkedMention] = []
         for tokens in segments(text):
             for name in self._without_overlap(text, tokens):
                 if name.kind in ("common", "misspelt"):
@@ -71,7 +102,7 @@ class NameSpotter:
         is_named = any(name.kind != "common" for name in spotted)
         return [name for name in spotted if not (is_named and name.kind == "common")]
 
-    def _without_overlap(self, text: str, tokens: list[Word]) -> list[SpottedName]:
+    def _without_overlap(self, text: str, tokens: list[Word]) -> list[LinkedMention]:
         # full names, parts and misspelt names, common words, in this order of preference
         exact = list(self._exact(text, tokens))
         names = [(places, name) for places, name in exact if name.kind != "common"]
@@ -90,7 +121,7 @@ class NameSpotter:
             if name not in _CLASS_PROPERTIES
         }
 
-    def _exact(self, text: str, tokens: list[Word]) -> Iterator[tuple[range, SpottedName]]:
+    def _exact(self, text: str, tokens: list[Word]) -> Iterator[tuple[range, LinkedMention]]:
         # with the places of their tokens
         is_cased = self._rules.is_cased(tokens)
         start = 0
@@ -129,7 +160,7 @@ class NameSpotter:
             return False
         return any(letters.upper() in (*self._kb.aliases(c.id), *other_forms(c.label)) for c in owners)
 
-    def classes(self, text: str) -> Iterator[SpottedName]:
+    def classes(self, text: str) -> Iterator[LinkedMention]:
         """Yield the common nouns of a text that name classes, the longest first."""
         for tokens in segments(text):
             start = 0
@@ -143,7 +174,7 @@ class NameSpotter:
                     if candidates:
                         surface = text[window[0].start : window[-1].end]
                         scored = [(candidate, 1.0) for candidate in candidates]
-                        yield SpottedName(window[0].start, window[-1].end, surface, scored)
+                        yield LinkedMention(window[0].start, window[-1].end, surface, scored, "class")
                         start = end - 1
                         break
                 start += 1
@@ -165,7 +196,7 @@ class NameSpotter:
 
     def _partial(
         self, text: str, tokens: list[Word], covered: set[int], has_names: bool
-    ) -> Iterator[tuple[range, SpottedName]]:
+    ) -> Iterator[tuple[range, LinkedMention]]:
         # parts of names ("Yankovic") and misspelt names among capitalised words; among all words if the text has neither capitals
         # nor full names
         is_cased = self._rules.is_cased(tokens)

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ..formats.poleval.runs import Passage
 from ..formats.records import first_of
 from ..support.blocks import Block
 from ..support.errors import DataError
@@ -23,14 +24,6 @@ MOST_REPEATS = 16  # of a title in the search for candidates
 _LEVEL = 3  # of Zstandard
 _STOP = 0  # the number of all stop words
 _TERM_BITS = 32  # of a sort key, below the passage
-
-
-class Passage(msgspec.Struct):
-    """A line of an index; `meta` and other keys stay in the line."""
-
-    id: str
-    text: str
-    title: str | None = None
 
 
 _DECODER = msgspec.json.Decoder(Passage)

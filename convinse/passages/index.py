@@ -12,13 +12,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from ..formats.poleval.runs import Passage
 from ..support.errors import IndexFileError, one_line
 from ..support.files import open_consistently, state_of
 from ..support.full_text import FullText, open_same
 from ..support.manifest import MANIFEST, check_folder, map_array
 from . import analysis
 from .analysis import Analyzer
-from .blocks import Passage
 from .layout import (
     ARRAYS,
     CANDIDATES,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..formats.poleval.questions import SearchQuestion
-from ..formats.poleval.runs import FoundPassage, PassageRanking
+from ..formats.poleval.runs import Passage, PassageRanking, ScoredPassage
 from ..records.evidence import Evidence
 from ..support.errors import IndexFileError, nearest
 from ..support.progress import progress
@@ -63,34 +63,33 @@ def search(
             advance(len(part))
 
 
-def _found(index: PassageIndex, question: str, top: int, texts: bool) -> list[FoundPassage]:
+def _found(index: PassageIndex, question: str, top: int, texts: bool) -> list[ScoredPassage]:
     hits = index.search(question, top)
     if not texts:
-        return [FoundPassage(hit.id, hit.score, None, "") for hit in hits]
-    passages = index.passages([hit.number for hit in hits])
-    return [FoundPassage(hit.id, hit.score, of.title, of.text) for hit, of in zip(hits, passages, strict=True)]
+        return [(hit.score, Passage(hit.id, "")) for hit in hits]
+    return list(zip([hit.score for hit in hits], index.passages([hit.number for hit in hits]), strict=True))
 
 
 def _reranked(
     part: Sequence[tuple[SearchQuestion, PassageIndex]], top: int, rank: Ranking, candidates: int
-) -> list[list[FoundPassage]]:
+) -> list[list[ScoredPassage]]:
     evidences = [candidate_evidences(index, question.text, candidates) for question, index in part]
     rankings = rank([question.text for question, _ in part], evidences, top)
-    return [[evidence["passage"]._replace(score=evidence["score"]) for evidence in ranking] for ranking in rankings]  # type: ignore[typeddict-item]
+    return [[(evidence["score"], evidence["passage"]) for evidence in ranking] for ranking in rankings]  # type: ignore[typeddict-item]
 
 
 def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:
-    """Return the best passages as evidences with their BM25 score, and `passage`, a `FoundPassage`."""
+    """Return the best passages as evidences with their BM25 score, and their `passage`."""
     return [
         {  # type: ignore[typeddict-unknown-key]
             "evidence_text": passage_text(passage.title, passage.text),
             "source": "text",
             "disambiguations": [],
             "wikidata_entities": [],
-            "score": passage.score,
+            "score": score,
             "passage": passage,
         }
-        for passage in _found(index, question, number, True)
+        for score, passage in _found(index, question, number, True)
     ]
 
 
@@ -99,9 +98,9 @@ def passage_text(title: str | None, text: str) -> str:
     return f"{title}, {text}" if title and title.strip() else text
 
 
-def _padding(index: PassageIndex, best: Sequence[FoundPassage], top: int) -> list[str]:
+def _padding(index: PassageIndex, best: Sequence[ScoredPassage], top: int) -> list[str]:
     whole = min(top, len(index))
     if len(best) >= whole:
         return []
-    ids = {passage.id for passage in best}
+    ids = {passage.id for _, passage in best}
     return [name for name in map(index.id, range(whole)) if name not in ids][: whole - len(best)]

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..encoder.question_readers import Pointers, QuestionRewriter
 from ..knowledge_base.items import Items
-from ..knowledge_base.linking import EntityLinker, LinkedMention
+from ..knowledge_base.linking import EntityLinker
 from ..knowledge_base.question_names import small_names
+from ..knowledge_base.spotting import LinkedMention
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn

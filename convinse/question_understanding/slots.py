@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ..config import Config
 from ..encoder.checkpoint import model_path
 from ..knowledge_base.items import Items
-from ..knowledge_base.linking import LinkedMention
 from ..knowledge_base.question_names import small_names, written_names
+from ..knowledge_base.spotting import LinkedMention
 from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.text import fold

@@ -53,6 +53,8 @@ from .web_page import MOST_ROWS, PAGE_PATH, ExampleConversation, WebPage
 # event in place of 43 (95th percentile); turns take the same time
 _SWITCH_INTERVAL = 0.0005
 _EVENTS = "text/event-stream"
+# besides the files of the page: a monitor need not know the token; the page asks for it
+_OPEN_PATHS = ("/", "/healthz")
 
 
 class _Body(BaseModel):
@@ -275,7 +277,7 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
     Nothing else may use the pipeline until the lifespan of the application has ended; the caller closes it after that.
     """
     service = ConversationService(pipeline, options or ServiceOptions())
-    rules = service.options.rules
+    options = service.options
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -287,11 +289,14 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
         sys.setswitchinterval(usual_interval)
 
     middleware = [Middleware(RequestCounter, metrics=service.metrics)]
-    if rules.origins:  # outside of the guard: preflight requests of browsers have no token
+    if options.origins:  # outside of the guard: preflight requests of browsers have no token
         methods, headers = ("GET", "POST", "DELETE"), ("Retry-After",)
         middleware.append(
-            Middleware(CORSMiddleware, rules.origins, methods, allow_headers=("*",), expose_headers=headers)
+            Middleware(CORSMiddleware, options.origins, methods, allow_headers=("*",), expose_headers=headers)
         )
+    guard = Middleware(
+        RequestGuard, options.hosts, options.origins, options.token, open_paths=_OPEN_PATHS, open_folder=PAGE_PATH
+    )
     app = FastAPI(
         title="convinse",
         version=__version__,
@@ -299,11 +304,11 @@ def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> Fas
         redoc_url=None,
         lifespan=lifespan,
         strict_content_type=False,  # a body without a type is read as JSON
-        middleware=[*middleware, Middleware(RequestGuard, rules=rules)],
+        middleware=[*middleware, guard],
         exception_handlers={**error_handlers("/openapi.json lists the paths"), RequestValidationError: answer_invalid},
     )
     app.state.service = service
-    security = [Depends(HTTPBearer(auto_error=False))] if rules.token is not None else []
+    security = [Depends(HTTPBearer(auto_error=False))] if options.token is not None else []
     app.include_router(router, dependencies=security)
     app.include_router(file_requests.router, dependencies=security)
     app.mount(PAGE_PATH, _PAGE)

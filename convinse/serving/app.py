@@ -15,7 +15,6 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -38,37 +37,42 @@ _CONNECTIONS = 512  # open at once; a request over a further one gets 503
 _IDLE_SECONDS = 20  # until a connection without a request is closed
 _HEADER_BYTES = 16_384  # of all headers of a request
 _DRAINED = 10  # largest bodies that are read and thrown away, so that a client that still sends gets to read the answer
+MOST_BYTES = 10_000_000  # of a body
 PATIENCE = 60  # seconds for requests under way when the server is stopped: as long as a turn may take
 _OPENAI_PATHS = ("/v1/chat/", "/v1/models")
 _OPENAI_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
-class RequestRules:
-    """The requests that a server answers: to names of it in `Host`, from other sites in `Origin`, with a bearer token, of a size.
-
-    Addresses and the names of this machine are good hosts without being named. The open paths, and all below the open folder, need no token.
-    """
-
-    hosts: Sequence[str] = ()
-    origins: Sequence[str] = ()
-    token: str | None = None
-    open_paths: tuple[str, ...] = ("/healthz",)
-    open_folder: str = "/healthz/"
-    body: int = 10_000_000
-
-
 class RequestGuard:
-    """Middleware that refuses requests against the rules before the application sees them.
+    """Middleware that refuses requests before the application sees them.
 
     Starlette's `TrustedHostMiddleware` would take only a list of names: here any address is a good host, as DNS rebinding
     needs a name, so that a server on all interfaces can be asked by the address of each.
+
+    Args:
+        app: the application.
+        hosts: names of the server in `Host`, besides addresses and the names of this machine.
+        origins: other sites in `Origin`.
+        token: of requests, as a bearer token; None if they need none.
+        open_paths: paths that need no token.
+        open_folder: the same, and all below it.
+        most_bytes: of a body.
     """
 
-    def __init__(self, app: ASGIApp, rules: RequestRules) -> None:
-        self._app, self._rules = app, rules
-        self._hosts = {host.lower() for host in rules.hosts}
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Sequence[str] = (),
+        origins: Sequence[str] = (),
+        token: str | None = None,
+        open_paths: Sequence[str] = ("/healthz",),
+        open_folder: str = "/healthz/",
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._app, self._hosts, self._origins = app, {host.lower() for host in hosts}, origins
+        self._token, self._open_paths, self._open_folder = token, open_paths, open_folder
+        self._most_bytes = most_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or pass it on."""
@@ -77,7 +81,7 @@ class RequestGuard:
             return
         request = Request(scope)
         size, is_answered = 0, False
-        most = self._rules.body
+        most = self._most_bytes
 
         async def receive_counted() -> Message:
             nonlocal size
@@ -104,18 +108,18 @@ class RequestGuard:
             await error_response(request, as_http_error(error))(scope, receive, send)
 
     def _check(self, request: Request) -> None:
-        headers, rules = request.headers, self._rules
+        headers, token = request.headers, self._token
         host = headers.get("host", "")
         if not self._is_own(host):
             raise HTTPException(403, f"Host: {host[:100]!r} is not a name of this server; allow it with --allow-host")
         origin = headers.get("origin")
-        if origin is not None and origin not in rules.origins and origin not in (f"http://{host}", f"https://{host}"):
+        if origin is not None and origin not in self._origins and origin not in (f"http://{host}", f"https://{host}"):
             raise HTTPException(403, f"Origin: pages of {origin[:100]!r} are not answered; open the server's own page")
         path: str = request.scope["path"]  # not that of `request.url`, which a Host header can change
-        is_open = path in rules.open_paths or path.startswith(rules.open_folder)
-        if rules.token is not None and not is_open:
+        is_open = path in self._open_paths or path.startswith(self._open_folder)
+        if token is not None and not is_open:
             kind, _, word = headers.get("authorization", "").partition(" ")
-            is_known = hmac.compare_digest(word.strip().encode(), rules.token.encode())
+            is_known = hmac.compare_digest(word.strip().encode(), token.encode())
             if kind.lower() != "bearer" or not is_known:
                 text = "give the server's token, as 'Authorization: Bearer TOKEN'"
                 raise HTTPException(401, text, {"WWW-Authenticate": "Bearer"})
@@ -193,10 +197,14 @@ def error_handlers(paths: str) -> dict[Any, Callable[[Request, Any], Coroutine[A
 
 
 def build_app(
-    routes: Sequence[Route], rules: RequestRules, paths: str, lifespan: Lifespan[Starlette] | None = None
+    routes: Sequence[Route],
+    paths: str,
+    hosts: Sequence[str],
+    most_bytes: int,
+    lifespan: Lifespan[Starlette] | None = None,
 ) -> Starlette:
-    """Return a guarded application with `/healthz`; `paths` as of `error_handlers`."""
-    guard = [Middleware(RequestGuard, rules=rules)]
+    """Return an application with `/healthz`; `paths` as of `error_handlers`, `hosts` and `most_bytes` as of `RequestGuard`."""
+    guard = [Middleware(RequestGuard, hosts=hosts, most_bytes=most_bytes)]
     health = Route("/healthz", answer_health)
     return Starlette(
         routes=[*routes, health], middleware=guard, exception_handlers=error_handlers(paths), lifespan=lifespan

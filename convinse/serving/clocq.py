@@ -16,7 +16,7 @@ from starlette.routing import Route
 from ..knowledge_base.clocq_api import ClocqService
 from ..knowledge_base.relations import Embedding
 from ..support.errors import DataError
-from .app import RequestRules, build_app, json_response, parse
+from .app import build_app, json_response, parse
 
 if TYPE_CHECKING:
     from ..knowledge_base.index import KnowledgeBase
@@ -26,7 +26,7 @@ _PREFIXES = ("", "/api", "/linking_api")  # of the public server: its client ask
 
 
 def create_app(kb: KnowledgeBase, embed: Embedding | None = None, hosts: Sequence[str] = ()) -> Starlette:
-    """Return the application; `embed` as of `ClocqService`, `hosts` as of `RequestRules`."""
+    """Return the application; `embed` as of `ClocqService`, `hosts` as of `RequestGuard`."""
     functions = ClocqService(kb, embed).functions
     routes = [
         Route(prefix + path, _endpoint(shape, function), methods=["POST"])
@@ -35,7 +35,7 @@ def create_app(kb: KnowledgeBase, embed: Embedding | None = None, hosts: Sequenc
     ]
     tests = [Route(f"{prefix}/test", _answer_test) for prefix in _PREFIXES]
     paths = f"POST to {', '.join(sorted(functions))}, or GET /test"
-    return build_app([*routes, *tests], RequestRules(hosts, body=_BODY), paths)
+    return build_app([*routes, *tests], paths, hosts, _BODY)
 
 
 async def _answer_test(_: Request) -> Response:

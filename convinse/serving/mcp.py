@@ -23,7 +23,7 @@ from ..records.evidence import Evidence, parse_sources
 from ..support.errors import nearest
 from ..support.limits import LONGEST_QUESTION
 from ..support.version import __version__
-from .app import RequestGuard, answer_health, as_http_error, error_handlers
+from .app import MOST_BYTES, RequestGuard, answer_health, as_http_error, error_handlers
 from .conversations import check_has_room, checked_question
 from .invalid import fault_of
 from .service import ConversationService, ServiceOptions
@@ -55,7 +55,7 @@ class PipelineTools:
     """The tools over one pipeline, which is theirs alone, and its conversations; belongs to one event loop."""
 
     def __init__(self, pipeline: Pipeline, options: ServiceOptions) -> None:
-        self._pipeline, self.rules = pipeline, options.rules
+        self._pipeline, self.options = pipeline, options
         self.asks_web = pipeline.config.asks_web
         self._service = ConversationService(pipeline, options)
 
@@ -157,11 +157,12 @@ def create_app(tools: PipelineTools) -> Starlette:
     app = create_server(tools).streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
-        max_request_body_size=2 * tools.rules.body,  # the guard refuses it before
+        max_request_body_size=2 * MOST_BYTES,  # the guard refuses it before
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     app.add_route("/healthz", answer_health)
-    app.add_middleware(RequestGuard, rules=tools.rules)
+    options = tools.options
+    app.add_middleware(RequestGuard, hosts=options.hosts, origins=options.origins, token=options.token)
     for error, handler in error_handlers(f"POST messages to {PATH}").items():
         app.add_exception_handler(error, handler)
     return app

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .app import RequestRules, build_app, json_response, parse, while_connected
+from .app import build_app, json_response, parse, while_connected
 from .batch_queue import MOST_WAITING, BatchQueue
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class ReaderService:
 
 
 def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY) -> Starlette:
-    """Return the application, which alone uses the reader; see `RequestRules`."""
+    """Return the application, which alone uses the reader; see `RequestGuard`."""
     service = ReaderService(reader)
 
     @asynccontextmanager
@@ -94,4 +94,4 @@ def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: in
         await asyncio.to_thread(service.close)
 
     routes = [Route("/", service.answer, methods=["POST"])]
-    return build_app(routes, RequestRules(hosts, body=max_body), "POST one JSON object to /", lifespan)
+    return build_app(routes, "POST one JSON object to /", hosts, max_body, lifespan)

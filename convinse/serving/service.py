@@ -17,16 +17,13 @@ from ..dialogue.examples import examples_of
 from ..encoder.tokens import TokenCounter
 from ..pipeline import Pipeline
 from ..records.evidence import DEFAULT_SOURCES, parse_sources
-from .app import RequestRules
+from .app import MOST_BYTES
 from .batch_queue import MOST_WAITING
 from .conversations import ConversationStore
 from .metrics import ServiceMetrics
 from .turns import TurnQueue
 from .uploads import UploadedFiles
-from .web_page import PAGE_PATH, ExampleConversation, shown_examples
-
-# besides the files of the page: a monitor need not know the token; the page asks for it
-_OPEN_PATHS = ("/", "/healthz")
+from .web_page import ExampleConversation, shown_examples
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class ServiceOptions:
         most_conversations: in memory; a further one takes the place of the one that was used longest ago.
         token: of requests; None if they need none.
         origins: other sites whose pages may ask.
-        hosts: names of the server besides those of this machine; see `RequestRules`.
+        hosts: names of the server besides those of this machine; see `RequestGuard`.
         most_bytes: of all conversations in memory.
         turn_seconds: for a turn, its time in the queue counted.
         most_waiting: turns in the queue.
@@ -59,11 +56,6 @@ class ServiceOptions:
     uploads: bool = False
     files_folder: Path | None = None
 
-    @property
-    def rules(self) -> RequestRules:
-        """The requests that are answered."""
-        return RequestRules(self.hosts, self.origins, self.token, _OPEN_PATHS, PAGE_PATH)
-
 
 class ConversationService:
     """The state behind the requests; belongs to one event loop, and has its pipeline alone."""
@@ -81,9 +73,7 @@ class ConversationService:
             lambda name: self.files.drop(name),
             lambda name: self.files.has(name),
         )
-        self.files = UploadedFiles(
-            pipeline, self.queue, self.store, options.rules.body, options.files_folder, options.over
-        )
+        self.files = UploadedFiles(pipeline, self.queue, self.store, MOST_BYTES, options.files_folder, options.over)
         self.metrics.add_gauge("conversations", "Conversations in memory.", self.store.__len__)
 
     def open(self) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from ..knowledge_base.items import Candidate, FactEntities, Items, Text
 from ..records.evidence import Entity, Evidence, Origin, Row
 from ..records.literals import is_document_item
-from ..wikipedia.pages import FoundEvidence, Pages
+from ..wikipedia.pages import EvidencePlace, Pages
 
 T = TypeVar("T")
 
@@ -162,14 +162,14 @@ class JoinedPages(Pages):
         """See the base class."""
         return self.documents.with_pairs(names)
 
-    def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
+    def search(self, words: Iterable[str], limit: int) -> list[EvidencePlace]:
         """See the base class; both sources have their best evidences among the first."""
         words = list(words)
         return _alternately(
             [pages.search(words, limit) for pages in (self.documents, self.wikipedia) if pages.searches_words]
         )
 
-    def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
+    def nearest(self, question: np.ndarray, limit: int) -> list[EvidencePlace]:
         """See the base class; both sources have their best evidences among the first."""
         return _alternately([pages.nearest(question, limit) for pages in self._with_vectors])
 

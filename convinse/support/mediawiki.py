@@ -17,7 +17,7 @@ import msgspec
 from .addresses import host_of
 from .errors import ConfigError, NetworkError, one_line
 from .jsonlines import JSON_ERRORS
-from .web import WebAnswer, WebSession
+from .web import WebSession
 
 _SLOTS = threading.BoundedSemaphore(2)  # requests at once, over all threads and clients
 _COMMON = {"format": "json", "formatversion": "2", "maxlag": "5"}
@@ -151,11 +151,11 @@ def _error(answer: Any) -> tuple[str, str]:
     return str(code), f"the error '{code}'{f' ({text})' if text else ''}"
 
 
-def _passing_fault(answer: WebAnswer) -> str | None:
+def _passing_fault(body: bytes) -> str | None:
     """MediaWiki says in answers of status 200 that it is too busy."""
-    if b'"error"' in answer.body[:2000]:
+    if b'"error"' in body[:2000]:
         with suppress(*JSON_ERRORS):
-            code, text = _error(msgspec.json.decode(answer.body))
+            code, text = _error(msgspec.json.decode(body))
             if code in _PASSING or code.startswith("internal_api_error"):
                 return f"answered {text}"
     return None

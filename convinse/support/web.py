@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -41,15 +41,6 @@ _EXCERPT = 200  # characters of an error's body in a message
 _OFF = ("", "0", "false", "no", "off")  # values of CONVINSE_OFFLINE that allow requests
 
 
-class WebAnswer(NamedTuple):
-    """A successful answer: its body is whole, and within the size limit."""
-
-    url: str
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
 class _TransientError(Exception):
     def __init__(self, text: str, response: requests.Response | None = None, is_connected: bool = True) -> None:
         super().__init__(text)
@@ -71,7 +62,7 @@ class WebSession:
         attempts: the most times that a request is sent.
         max_bytes: the largest body to accept, unpacked.
         remedy: advice for a host that cannot be used; the end of an error's message.
-        passing: returns why a 2xx answer must be retried like a 503, or None; for servers that report faults in the body.
+        passing: returns why a 2xx answer with a body must be retried like a 503, or None; for servers that report faults in the body.
         connections: the number of connections that are kept open to a host.
         redirects: whether GET follows a few redirects; if not, a redirect is an error that names its target.
     """
@@ -81,28 +72,23 @@ class WebSession:
     attempts: int = 5
     max_bytes: int = 256 << 20
     remedy: str = "check the address and the network"
-    passing: Callable[[WebAnswer], str | None] | None = None
+    passing: Callable[[bytes], str | None] | None = None
     connections: int = 10
     redirects: bool = True
 
-    def get(
-        self,
-        url: str,
-        params: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
-        until: float | None = None,
-    ) -> WebAnswer:
-        """GET a URL; `until` (of `time.monotonic()`) shortens the deadline. Raises `NetworkError`."""
-        return self._request("GET", url, until, params=params, headers=headers)
+    def get(self, url: str, until: float | None = None) -> bytes:
+        """GET a URL and return the body; `until` (of `time.monotonic()`) shortens the deadline. Raises `NetworkError`."""
+        return self._request("GET", url, until)[1]
 
     def get_json(self, url: str, params: Mapping[str, Any] | None = None, until: float | None = None) -> Any:
         """GET a URL and return the JSON value of the answer. Raises `NetworkError`, also for a body that is not JSON."""
-        return self._json(self.get(url, params, {"Accept": "application/json"}, until))
+        headers = {"Accept": "application/json"}
+        return self._json(*self._request("GET", url, until, params=params, headers=headers))
 
     def post_json(self, url: str, value: Any, headers: Mapping[str, str] | None = None) -> Any:
         """POST a JSON value and return the JSON value of the answer; redirects are errors. Raises `NetworkError`."""
         headers = {"Accept": "application/json", "Content-Type": "application/json", **(headers or {})}
-        return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
+        return self._json(*self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
 
     def download(self, url: str, path: Path, advance: Callable[[int], object] = lambda size: None) -> None:
         """GET a URL into a file: packed files stay packed, and the size limit does not apply.
@@ -126,14 +112,13 @@ class WebSession:
         if (session := vars(self).pop("_session", None)) is not None:
             session.close()
 
-    def _json(self, answer: WebAnswer) -> Any:
+    def _json(self, response: requests.Response, body: bytes) -> Any:
         try:
-            return msgspec.json.decode(answer.body)
+            return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            kind = answer.headers.get("Content-Type", "no content type")
-            raise self._error(
-                answer.url, f"answered something else than JSON ({kind}; {one_line(error)})", answer.status
-            ) from None
+            kind = response.headers.get("Content-Type", "no content type")
+            text = f"answered something else than JSON ({kind}; {one_line(error)})"
+            raise self._error(response.url, text, response.status_code) from None
 
     def _request(
         self,
@@ -143,8 +128,8 @@ class WebSession:
         receive: Callable[[Iterator[bytes]], bytes] | None = None,
         headers: Mapping[str, str] | None = None,
         **options: Any,
-    ) -> WebAnswer:
-        """Send until an answer comes; `receive` takes the body of a 2xx answer as it is sent."""
+    ) -> tuple[requests.Response, bytes]:
+        """Return the answer and its whole body; send until an answer comes. `receive` takes the body of a 2xx answer as it is sent."""
         host = host_of(url)
         if os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF:
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
@@ -182,7 +167,7 @@ class WebSession:
         end: float,
         receive: Callable[[Iterator[bytes]], bytes] | None,
         options: dict[str, Any],
-    ) -> WebAnswer:
+    ) -> tuple[requests.Response, bytes]:
         """Send once. Raises `_TransientError` if another attempt may help, else `NetworkError`."""
         import http.client
 
@@ -217,19 +202,18 @@ class WebSession:
             if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
                 raise self._error(url, one_line(error)) from error
             raise _TransientError(f"the answer broke off: {_cause(error)}") from error
-        return self._checked(url, response, body)
+        self._check(url, response, body)
+        return response, body
 
-    def _checked(self, url: str, response: requests.Response, body: bytes) -> WebAnswer:
+    def _check(self, url: str, response: requests.Response, body: bytes) -> None:
         name = f"{response.status_code} {response.reason or ''}".strip()
         if response.status_code in _RETRIED:
             raise _TransientError(f"answered {name}", response)
         if not 200 <= response.status_code < 300:
             detail = response.headers.get("Location") or _message_in(body[: 4 * _EXCERPT].decode("utf-8", "replace"))
             raise self._error(url, f"answered {name}{f': {detail}' if detail else ''}", response.status_code)
-        answer = WebAnswer(response.url, response.status_code, response.headers, body)
-        if self.passing is not None and (fault := self.passing(answer)) is not None:
+        if self.passing is not None and (fault := self.passing(body)) is not None:
             raise _TransientError(fault, response)
-        return answer
 
     def _body(self, response: requests.Response, end: float) -> bytes:
         body = bytearray()

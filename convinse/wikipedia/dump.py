@@ -21,7 +21,7 @@ from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
 from ..support.files import open_consistently, replacing, state_of
 from ..support.jsonlines import JSON_ERRORS
 from .page import whole_rows
-from .pages import FoundEvidence, Pages
+from .pages import EvidencePlace, Pages
 from .stored_pages import (
     LAYOUT,
     SCHEMA,
@@ -118,7 +118,7 @@ class WikipediaDump(Pages):
         with _readable(self.path):
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
-    def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
+    def search(self, words: Iterable[str], limit: int) -> list[EvidencePlace]:
         """Return the evidences with some words (see `search_words`), best first by BM25."""
         phrases = [f'"{word}"' for word in dict.fromkeys(words)]
         if not phrases:
@@ -128,7 +128,7 @@ class WikipediaDump(Pages):
             rows = [row[0] for row in self._connection.execute(statement, (" OR ".join(phrases), limit))]
         return [self._found(*divmod(row, ROWS_PER_PAGE)) for row in rows]
 
-    def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
+    def nearest(self, question: np.ndarray, limit: int) -> list[EvidencePlace]:
         """Return the evidences with the vectors nearest to that of a question, nearest first; empty without vectors.
 
         `question` is [dimension] float32, by the model `vectors_of`.
@@ -145,12 +145,12 @@ class WikipediaDump(Pages):
         """The vectors of all evidences."""
         with _readable(self.path):
             pages = self._connection.execute("SELECT page, numbers FROM vectors ORDER BY page")
-            return StoredVectors.of(pages, self.dimension)
+            return StoredVectors(pages, self.dimension)
 
-    def _found(self, page: int, place: int) -> FoundEvidence:
+    def _found(self, page: int, place: int) -> EvidencePlace:
         with _readable(self.path):
             (item,) = self._connection.execute("SELECT id FROM page WHERE rowid = ?", (page,)).fetchone()
-        return FoundEvidence(item, place)
+        return item, place
 
     def table(self, page: str, table: int) -> list[Row]:
         """Return the whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0.

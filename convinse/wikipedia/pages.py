@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..records.evidence import Evidence, Row
 
-
-class FoundEvidence(NamedTuple):
-    """The evidence at a place of an item's page."""
-
-    item_id: str
-    place: int
+EvidencePlace = tuple[str, int]  # the item of a page, and the place of an evidence on it
 
 
 class Pages(ABC):
@@ -67,11 +61,11 @@ class Pages(ABC):
         return ()
 
     @abstractmethod
-    def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
+    def search(self, words: Iterable[str], limit: int) -> list[EvidencePlace]:
         """Return the evidences with some words (see `search_words`), best first by BM25."""
 
     @abstractmethod
-    def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
+    def nearest(self, question: np.ndarray, limit: int) -> list[EvidencePlace]:
         """Return the evidences with the vectors nearest to that of a question, nearest first; empty without vectors.
 
         `question` is [dimension] float32, by the model `vectors_of`.
@@ -103,11 +97,11 @@ class NoPages(Pages):
         """Return an empty list."""
         return []
 
-    def search(self, words: Iterable[str], limit: int) -> list[FoundEvidence]:
+    def search(self, words: Iterable[str], limit: int) -> list[EvidencePlace]:
         """Return an empty list."""
         return []
 
-    def nearest(self, question: np.ndarray, limit: int) -> list[FoundEvidence]:
+    def nearest(self, question: np.ndarray, limit: int) -> list[EvidencePlace]:
         """Return an empty list."""
         return []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,50 +16,47 @@ _HEAD = 12  # bytes before the numbers of a vector: the key of its text and the 
 _BLOCK = 1 << 14  # vectors that are converted to floats at once
 
 
-class StoredVectors(NamedTuple):
-    """The vectors of all evidences, in the order of their pages."""
+class StoredVectors:
+    """The vectors of all evidences, in the order of their pages.
 
-    rows: np.ndarray  # [n] of the evidences
-    keys: np.ndarray  # [n] hashes of the texts
-    by_key: np.ndarray  # [n] the indices that sort `keys`
-    levels: np.ndarray  # [n, dimension] int8
-    scales: np.ndarray  # [n]
+    `pages` are pairs of a page's row and its `packed` vectors in a frame of zlib, without compression.
+    """
 
-    @classmethod
-    def of(cls, pages: Iterable[tuple[int, bytes]], dimension: int) -> StoredVectors:
-        """Read the vectors of pages: pairs of a page's row and its `packed` vectors in a frame of zlib, without compression."""
+    def __init__(self, pages: Iterable[tuple[int, bytes]], dimension: int) -> None:
         rows, parts = [np.zeros(0, np.int64)], [np.zeros((0, _HEAD + dimension), np.int8)]
         for page, framed in pages:
             parts.append(np.frombuffer(zlib.decompress(framed), np.int8).reshape(-1, _HEAD + dimension))
             rows.append(page * ROWS_PER_PAGE + np.arange(len(parts[-1])))
         whole = np.concatenate(parts)
-        keys = whole[:, :8].copy().view(np.int64)[:, 0]
-        scales = whole[:, 8:_HEAD].copy().view(np.float32)[:, 0]
-        return cls(np.concatenate(rows), keys, np.argsort(keys), whole[:, _HEAD:].copy(), scales)
+        self._rows = np.concatenate(rows)  # [n] of the evidences
+        self._keys = whole[:, :8].copy().view(np.int64)[:, 0]  # [n] hashes of the texts
+        self._by_key = np.argsort(self._keys)
+        self.levels = whole[:, _HEAD:].copy()  # [n, dimension] int8
+        self._scales = whole[:, 8:_HEAD].copy().view(np.float32)[:, 0]  # [n]
 
     def nearest(self, question: np.ndarray, limit: int) -> np.ndarray:
         """Return the rows of the vectors nearest to a question's [dimension] float32, nearest first."""
-        starts = range(0, len(self.rows), _BLOCK)
+        starts = range(0, len(self._rows), _BLOCK)
         parts = [self.levels[start : start + _BLOCK].astype(np.float32) @ question for start in starts]
-        closeness = np.concatenate([np.zeros(0, np.float32), *parts]) * self.scales
+        closeness = np.concatenate([np.zeros(0, np.float32), *parts]) * self._scales
         if len(closeness) > limit:  # with all ties at the limit, of which the rows decide
             least = np.partition(closeness, -limit)[-limit]
             best = np.flatnonzero(closeness >= least)
         else:
             best = np.arange(len(closeness))
-        nearest: np.ndarray = self.rows[best[np.lexsort((self.rows[best], -closeness[best]))[:limit]]]
+        nearest: np.ndarray = self._rows[best[np.lexsort((self._rows[best], -closeness[best]))[:limit]]]
         return nearest
 
     def of_texts(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors of texts, [n, dimension] float32 (zeros for an unknown text), and a mask of the known ones, bool [n]."""
         keys = np.array([text_key(text) for text in texts], np.int64)
         vectors = np.zeros((len(texts), self.levels.shape[1]), np.float32)
-        if not len(self.keys):
+        if not len(self._keys):
             return vectors, np.zeros(len(texts), bool)
         # not `np.isin`, which sorts all keys for each question
-        places = self.by_key.take(np.searchsorted(self.keys, keys, sorter=self.by_key), mode="clip")
-        is_stored = self.keys[places] == keys
-        vectors[is_stored] = (self.levels[places] * self.scales[places, None])[is_stored]
+        places = self._by_key.take(np.searchsorted(self._keys, keys, sorter=self._by_key), mode="clip")
+        is_stored = self._keys[places] == keys
+        vectors[is_stored] = (self.levels[places] * self._scales[places, None])[is_stored]
         return vectors, is_stored
 
 

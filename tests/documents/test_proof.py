@@ -118,7 +118,7 @@ def test_quotes_are_words_of_their_file_with_its_checksum_and_place(proven):
 
 @pytest.mark.parametrize("path", ["proof.json", "talk.json"])
 def test_unchanged_files_and_moved_folders_stand(town, path, capsys):
-    assert {state.text for state in states(path).values()} == {"stands"}
+    assert {text for _, text in states(path).values()} == {"stands"}
     assert main(["verify", path]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == 'tickets.csv?: 20 euros: "Ticket: Family · Price: 20 euros" town/tickets.csv, line 3: stands'
@@ -130,7 +130,7 @@ def test_unchanged_files_and_moved_folders_stand(town, path, capsys):
     for name in ("town", path):
         Path("elsewhere").mkdir(exist_ok=True)
         shutil.move(name, "elsewhere")
-    assert all(state.stands for state in states(f"elsewhere/{path}").values())
+    assert all(stands for stands, _ in states(f"elsewhere/{path}").values())
 
 
 def replaced(old, new):
@@ -174,8 +174,8 @@ def test_a_change_of_a_file_is_told(town, name, change, state):
     content = change(TOWN[name])
     write(f"town/{name}", content) if isinstance(content, bytes) else put("town", name, content)
     found = states()
-    assert found.pop(name).text.startswith(state)
-    assert {other.text for other in found.values()} == {"stands"}
+    assert found.pop(name)[1].startswith(state)
+    assert {text for _, text in found.values()} == {"stands"}
 
 
 def test_files_that_are_gone_renamed_or_cannot_be_read(town):
@@ -185,7 +185,7 @@ def test_files_that_are_gone_renamed_or_cannot_be_read(town):
     Path("town/bakery.html").unlink()
     Path("town/bakery.html").mkdir()
     write("town/ferries.xlsx", b"x" * 100)
-    found = {name: state.text for name, state in states().items()}
+    found = {name: text for name, (_, text) in states().items()}
     assert found["museum.md"] == "gone, the file is missing"
     assert found["tickets.csv"] == "gone, the file is missing; town/prices.csv has the same content"
     assert found["lease.docx"] == "gone, the file is missing"
@@ -206,14 +206,14 @@ def test_a_file_that_is_written_while_it_is_read_and_one_without_the_right_to_re
 
     monkeypatch.setattr(Path, "read_bytes", reading)
     found = states()
-    assert found["museum.md"].text == "not read, the file is being written; verify it again"
-    assert found["lease.docx"].text == "not read, the file cannot be opened: Permission denied"
+    assert found["museum.md"][1] == "not read, the file is being written; verify it again"
+    assert found["lease.docx"][1] == "not read, the file cannot be opened: Permission denied"
 
 
 def test_a_proof_that_was_edited_by_hand_is_no_longer_one(town, capsys):
     text = Path("proof.json").read_text(encoding="utf-8")
     write("proof.json", text.replace("six metres", "nine metres"))
-    assert not states()["museum.md"].stands
+    assert not states()["museum.md"][0]
     assert main(["verify", "proof.json"]) == 1
     printed = capsys.readouterr()
     assert printed.out.startswith("proof.json: was edited after it was written")

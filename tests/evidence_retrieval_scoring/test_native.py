@@ -123,10 +123,10 @@ def test_search_fuses_words_and_vectors_by_reciprocal_rank(workdir, closed):
     write_dump(workdir / "w.db", [(f"Q{n}", [evidence(text)]) for n, text in enumerate(vectors, 1)], embedding)
     dump, question = closed(WikipediaDump(workdir / "w.db")), np.array([[1.0, 0.0]], np.float32)
     words, nearest = dump.search(search_words("wind"), 2), dump.nearest(question[0], 2)
-    assert [found.item_id for found in nearest] == ["Q3", "Q2"] and {found.item_id for found in words} == {"Q1", "Q2"}
+    assert [item for item, _ in nearest] == ["Q3", "Q2"] and {item for item, _ in words} == {"Q1", "Q2"}
     assert EvidenceSearch(dump, lambda questions: question).find("wind", 2) == nearest
     dump.searches_words = True
     fused = EvidenceSearch(dump, lambda questions: question).find("wind", 2)
-    assert fused[0].item_id == "Q2"  # in both lists
-    assert {found.item_id for found in fused} == {"Q1", "Q2", "Q3"}
+    assert fused[0][0] == "Q2"  # in both lists
+    assert {item for item, _ in fused} == {"Q1", "Q2", "Q3"}
     assert EvidenceSearch(dump, None).find("wind", 2) == words

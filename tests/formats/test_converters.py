@@ -84,8 +84,8 @@ def test_made_ids_never_change():
 @each_case("neutral_records", "context")
 def test_documents_become_one_context_with_the_starts_of_their_parts(case):
     flat = flatten(record_of(case))
-    assert flat.context == case["context"] and flat.tokens == TokenizedText(flat.context).tokens
-    assert [[*part, flat.context[start]] for part, start in flat.offsets.items()] == case["starts"]
+    assert flat.text == case["context"] and flat.tokens == TokenizedText(flat.text).tokens
+    assert [[*part, flat.text[start]] for part, start in flat.offsets.items()] == case["starts"]
 
 
 def test_tokens_of_the_source_move_with_their_documents():
@@ -98,8 +98,6 @@ def test_tokens_of_the_source_move_with_their_documents():
 def test_answers_are_located_in_the_context(case):
     record = record_of(case)
     flat = flatten(record)
-    located = locate(record.questions[0], flat, TokenizedText(flat.context, flat.tokens))
-    texts = [
-        [answer.text, [[start, flat.context[start : end + 1]] for start, end in spans]] for answer, spans in located
-    ]
+    located = locate(record.questions[0], flat)
+    texts = [[answer.text, [[start, flat.text[start : end + 1]] for start, end in spans]] for answer, spans in located]
     assert texts == case["located"]

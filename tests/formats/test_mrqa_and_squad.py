@@ -118,7 +118,7 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
             spans.append((start, data.draw(st.integers(start + 1, len(context)))))
     answers = [squad.SquadAnswer(context[start:end], start) for start, end in spans]
     paragraph = squad.Paragraph(context, [squad.SquadQuestion("?", "1", answers)])
-    squad.write_squad(folder / "in.json", [(squad.Article("T"), paragraph)])
+    squad.write_squad(folder / "in.json", [(squad.Article([], "T"), paragraph)])
     convert(folder / "in.json", folder / "mid.jsonl", "mrqa", "squad")
     (example,) = mrqa.read_examples(folder / "mid.jsonl")
     assert mrqa.validate(folder / "mid.jsonl").problems == []

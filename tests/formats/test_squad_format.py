@@ -42,7 +42,7 @@ def everything(path):
 def test_file_is_read_packed_marked_and_indented(name, mark, indent):
     content = mark + json.dumps(document(), indent=indent, ensure_ascii=False)
     paragraph = squad.Paragraph("In Köln.", [squad.SquadQuestion("Wo?", "q1", [squad.SquadAnswer("Köln", 3)])])
-    assert everything(write(name, content)) == ("v2.0", {}, [(squad.Article("T"), paragraph)])
+    assert everything(write(name, content)) == ("v2.0", {}, [(squad.Article([], "T"), paragraph)])
 
 
 def test_squad_1_and_klue_are_read():
@@ -50,7 +50,7 @@ def test_squad_1_and_klue_are_read():
     ((article, paragraph),) = squad.read_squad(written(whole))[1]
     (question,) = paragraph.qas
     assert question.id == "g" and not question.is_impossible and question.extras == {}
-    assert article == squad.Article("")
+    assert article == squad.Article([], "")
 
 
 def with_unknown_keys():
@@ -83,7 +83,7 @@ def test_unknown_keys_come_back_wherever_they_stand(workdir, order):
 
 @pytest.mark.parametrize("titles", ["", "A", "AB", "AABA", "ABAB"])
 def test_neighbours_of_one_title_are_an_article_and_others_begin_a_new_one(workdir, titles):
-    paragraphs = [(squad.Article(title), squad.Paragraph(str(n), [])) for n, title in enumerate(titles)]
+    paragraphs = [(squad.Article([], title), squad.Paragraph(str(n), [])) for n, title in enumerate(titles)]
     squad.write_squad(workdir / "a.json", iter(paragraphs))
     articles = read_json(workdir / "a.json")["data"]
     assert "".join(article["title"] for article in articles) == "".join(title for title, _ in groupby(titles))
@@ -142,7 +142,7 @@ def test_validation_counts_and_finds_faults():
 def test_a_conversion_holds_one_context(workdir, to):
     text = " ".join("x" * 100 for _ in range(50))
     paragraphs = [squad.Paragraph(f"{number} {text}", [squad.SquadQuestion("?", f"{number}")]) for number in range(600)]
-    squad.write_squad(Path("a.json"), ((squad.Article("T"), paragraph) for paragraph in paragraphs))
+    squad.write_squad(Path("a.json"), ((squad.Article([], "T"), paragraph) for paragraph in paragraphs))
     assert Path("a.json").stat().st_size > 3_000_000
     find_converter("squad")  # imports all of them
     with memory_below(8 << 20):

@@ -72,7 +72,8 @@ def test_mentions_are_exact_spans_in_order_without_overlap(linker, text):
         assert last <= mention.start < mention.end <= len(text)
         last = mention.end
         assert text[mention.start : mention.end].rstrip(".") == mention.surface
-        assert list(mention.scores) == sorted(mention.scores, reverse=True)
+        scores = [score for _, score in mention.scored]
+        assert scores == sorted(scores, reverse=True)
         assert len({candidate.id for candidate in mention.candidates}) == len(mention.candidates) > 0
     assert linker.link(text) == mentions
 

@@ -6,7 +6,7 @@ import pytest
 
 from case_tables import each_case
 from convinse.formats.poleval.questions import SearchQuestion, read_questions
-from convinse.formats.poleval.runs import FoundPassage, write_run
+from convinse.formats.poleval.runs import Passage, write_run
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
@@ -51,8 +51,8 @@ def test_sets_are_routed_by_their_name(folder):
     questions = list(map(SearchQuestion, "123", ("kot", "koty", "pies"), ("two", "one", "two")))
     answers = found(folder, questions, top=1)
     assert [question for question, _, _ in answers] == questions
-    assert [passages[0].id for _, passages, _ in answers] == ["x1", "p0", "x2"]
-    assert found(folder / "two", [SearchQuestion("4", "kot", "any")])[0][1][0].id == "x1"
+    assert [passages[0][1].id for _, passages, _ in answers] == ["x1", "p0", "x2"]
+    assert found(folder / "two", [SearchQuestion("4", "kot", "any")])[0][1][0][1].id == "x1"
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_a_reranker_orders_the_candidates(folder):
     assert len(answers) == 40 and sizes == [5] * 40
     candidates = candidate_evidences(PassageIndex(folder / "one"), "kot pies", 5)
     lengths = sorted((len(evidence["evidence_text"]) for evidence in candidates), reverse=True)
-    assert [passage.score for passage in answers[0][1]] == lengths[:3]
-    best = answers[0][1][0]
+    assert [score for score, _ in answers[0][1]] == lengths[:3]
+    _, best = answers[0][1][0]
     assert f"{best.title}, {best.text}" in {evidence["evidence_text"] for evidence in candidates}
 
 
 ANSWER = (
     SearchQuestion("q1", "Kto?", "one"),
-    [FoundPassage("a", 2.0, "T", "Tekst"), FoundPassage("b", 1.5, None, "x"), FoundPassage("c", 1.5, None, "y")],
+    [(2.0, Passage("a", "Tekst", "T")), (1.5, Passage("b", "x")), (1.5, Passage("c", "y"))],
     ["z"],
 )
 
@@ -114,12 +114,12 @@ def test_formats(tmp_path):
 
 def test_scores_of_a_trec_run_fall_also_as_32_bit_floats(tmp_path):
     scores = [50.1] * 30 + [50.1 - 1e-9, 0.0, -3e8]
-    passages = [FoundPassage(f"p{place:02}", score, None, "x") for place, score in enumerate(scores)]
+    passages = [(score, Passage(f"p{place:02}", "x")) for place, score in enumerate(scores)]
     write_run(tmp_path / "t", [(ANSWER[0], passages, [])], "trec")
     lines = [line.split() for line in (tmp_path / "t").read_text().splitlines()]
     written = [np.float32(line[4]) for line in lines]
     assert all(before > after for before, after in pairwise(written)) and written[-1] == np.float32(-3e8)
-    assert [line[2] for line in lines] == [passage.id for passage in passages]
+    assert [line[2] for line in lines] == [passage.id for _, passage in passages]
 
 
 def test_an_output_is_replaced_with_force_only(tmp_path):

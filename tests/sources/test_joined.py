@@ -12,7 +12,7 @@ from convinse.documents.names import DocumentNames
 from convinse.records.evidence import Entity
 from convinse.records.literals import FIRST_DOCUMENT_ITEM, is_document_item
 from convinse.sources.joined import JoinedItems, JoinedPages
-from convinse.wikipedia.pages import FoundEvidence, NoPages
+from convinse.wikipedia.pages import NoPages
 from written import write
 
 FILES = {
@@ -79,10 +79,10 @@ class Found(NoPages):
         self.name, self.vectors_of, self.searches_words = name, vectors_of, searches_words
 
     def search(self, words, limit):
-        return [FoundEvidence(f"{self.name} {' '.join(words)}", place) for place in range(limit)]
+        return [(f"{self.name} {' '.join(words)}", place) for place in range(limit)]
 
     def nearest(self, question, limit):
-        return [FoundEvidence(self.name, place) for place in range(limit)]
+        return [(self.name, place) for place in range(limit)]
 
     def vectors(self, texts):
         stored = np.array([text == self.name for text in texts])
@@ -92,14 +92,12 @@ class Found(NoPages):
 def test_both_sources_have_their_best_evidences_among_the_first():
     files, wikipedia = Found("files", "m", True), Found("wikipedia", "m", False)
     joined = JoinedPages(wikipedia, files)
-    assert [found.item_id for found in joined.nearest(np.zeros(2), 2)] == ["files", "wikipedia"] * 2
-    assert [found.item_id for found in joined.search(["a", "b"], 1)] == ["files a b"], (
-        "Wikipedia's words find nothing more"
-    )
+    assert [item for item, _ in joined.nearest(np.zeros(2), 2)] == ["files", "wikipedia"] * 2
+    assert [item for item, _ in joined.search(["a", "b"], 1)] == ["files a b"], "Wikipedia's words find nothing more"
     vectors, is_stored = joined.vectors(["wikipedia", "none", "files"])
     assert is_stored.tolist() == [True, False, True] and vectors.sum(axis=1).tolist() == [2, 0, 2]
 
 
 def test_vectors_of_another_model_are_not_compared():
     joined = JoinedPages(Found("wikipedia", "other", False), Found("files", "m", True))
-    assert joined.vectors_of == "m" and {found.item_id for found in joined.nearest(np.zeros(2), 2)} == {"files"}
+    assert joined.vectors_of == "m" and {item for item, _ in joined.nearest(np.zeros(2), 2)} == {"files"}

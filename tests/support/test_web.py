@@ -88,7 +88,7 @@ def test_a_deadline_holds_while_an_answer_drips(session):
 
 
 def test_fault_in_a_successful_answer_is_tried_again(session, pauses):
-    client = session(passing=lambda answer: "is busy" if b"busy" in answer.body else None, attempts=3)
+    client = session(passing=lambda body: "is busy" if b"busy" in body else None, attempts=3)
     with scripted_server(ok("busy"), status(200, b'"busy"', retry_after=1), ok("fine")) as server:
         assert client.get_json(server.url) == "fine"
         assert pauses[-1] >= 1.0

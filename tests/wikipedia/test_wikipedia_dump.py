@@ -51,7 +51,7 @@ def test_evidences_are_found_by_their_vectors(workdir):
         assert (dump.vectors_of, dump.dimension) == ("model", 3)
         nearest = dump.nearest(np.array([0.3, 0.9, 0.1], np.float32), 2)
         assert list(map(tuple, nearest)) == [("Q1", 0), ("Q3", 0)]
-        assert dump.get("Q1")[nearest[0].place]["evidence_text"] == "north"
+        assert dump.get("Q1")[nearest[0][1]]["evidence_text"] == "north"
         vectors, is_stored = dump.vectors(["up", "down", "east"])
         assert is_stored.tolist() == [True, False, True]
         assert np.allclose(vectors, [texts["up"], [0.0, 0.0, 0.0], texts["east"]], atol=0.01)

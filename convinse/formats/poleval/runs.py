@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,17 +13,17 @@ from ...support.files import replacing
 from .questions import SearchQuestion
 
 
-class FoundPassage(NamedTuple):
-    """A passage in the results of a search."""
+class Passage(msgspec.Struct):
+    """A line of an index; `meta` and other keys stay in the line."""
 
     id: str
-    score: float
-    title: str | None
     text: str
+    title: str | None = None
 
 
+ScoredPassage = tuple[float, Passage]
 # a question, its passages, best first, and ids of passages that do not match: they fill up a submission, which must have a fixed number
-PassageRanking = tuple[SearchQuestion, Sequence[FoundPassage], Sequence[str]]
+PassageRanking = tuple[SearchQuestion, Sequence[ScoredPassage], Sequence[str]]
 
 
 def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> None:
@@ -50,34 +49,34 @@ def check_free(path: Path, force: bool) -> None:
         raise OutputError(f"{path}: exists already; --force replaces it")
 
 
-def _poleval(_: SearchQuestion, passages: Sequence[FoundPassage], padding: Sequence[str]) -> bytes:
-    return ("\t".join([*(passage.id for passage in passages), *padding]) + "\n").encode()
+def _poleval(_: SearchQuestion, passages: Sequence[ScoredPassage], padding: Sequence[str]) -> bytes:
+    return ("\t".join([*(passage.id for _, passage in passages), *padding]) + "\n").encode()
 
 
-def _trec(question: SearchQuestion, passages: Sequence[FoundPassage], _: Sequence[str]) -> bytes:
+def _trec(question: SearchQuestion, passages: Sequence[ScoredPassage], _: Sequence[str]) -> bytes:
     # scores must fall also as 32-bit floats, as the field's tools read and sort them
     lines = []
     last = np.float32(np.inf)
-    for rank, passage in enumerate(passages, 1):
-        last = min(np.float32(passage.score), np.nextafter(last, np.float32(-np.inf)))
+    for rank, (score, passage) in enumerate(passages, 1):
+        last = min(np.float32(score), np.nextafter(last, np.float32(-np.inf)))
         lines.append(f"{question.id} Q0 {passage.id} {rank} {last:.9g} convinse\n")
     return "".join(lines).encode()
 
 
-def _jsonl(question: SearchQuestion, passages: Sequence[FoundPassage], _: Sequence[str]) -> bytes:
+def _jsonl(question: SearchQuestion, passages: Sequence[ScoredPassage], _: Sequence[str]) -> bytes:
     record = {
         "id": question.id,
         **({"set": question.set} if question.set is not None else {}),
         "text": question.text,
         "passages": [
-            {"id": passage.id, "score": round(passage.score, 6), "title": passage.title, "text": passage.text}
-            for passage in passages
+            {"id": passage.id, "score": round(score, 6), "title": passage.title, "text": passage.text}
+            for score, passage in passages
         ],
     }
     return msgspec.json.encode(record) + b"\n"
 
 
-FORMATS: dict[str, Callable[[SearchQuestion, Sequence[FoundPassage], Sequence[str]], bytes]] = {
+FORMATS: dict[str, Callable[[SearchQuestion, Sequence[ScoredPassage], Sequence[str]], bytes]] = {
     "poleval": _poleval,
     "trec": _trec,
     "jsonl": _jsonl,

@@ -10,9 +10,9 @@ import msgspec
 
 from .. import mrqa
 from ..converters import Answer, Dataset, Format, Question, Record, Span, register
-from ..neutral import Flat, flatten, locate, question_id, titled
+from ..neutral import FlatText, flatten, locate, question_id, titled
 from ..records import Extras, taken
-from ..tokens import Token, TokenizedText, spacy_tokenizer, tokenize
+from ..tokens import Token, spacy_tokenizer, tokenize
 
 Tokenizer = Callable[[str], list[Token]]
 
@@ -80,14 +80,13 @@ def _neutral_question(question: mrqa.MrqaQuestion, context: str) -> Question:
 
 def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Iterator[mrqa.MrqaExample]:
     flat = flatten(record, tokenizer)
-    text = TokenizedText(flat.context, flat.tokens)
     questions = []
     for question in record.questions:
         if question.unanswerable:
             counts[_UNANSWERABLE] += 1
             extras = {**question.extras, _IMPOSSIBLE: True}
             question = msgspec.structs.replace(question, answers=[], accepted=[], extras=extras)
-        written = _question(question, flat, text, tokenizer)
+        written = _question(question, flat, tokenizer)
         if not written.detected_answers and not question.unanswerable:
             counts[_NOT_FOUND] += 1
         questions.append(written)
@@ -103,19 +102,19 @@ def _examples(record: Record, counts: Counter[str], tokenizer: Tokenizer) -> Ite
         extras["documents"] = [document.extras for document in record.documents]
     if len(flat.tokens) > mrqa.MAX_TOKENS:
         counts[_PARTS] += 1
-    yield from mrqa.limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, extras))
+    yield from mrqa.limit_context(mrqa.MrqaExample(flat.text, questions, flat.tokens, extras))
 
 
-def _question(question: Question, flat: Flat, text: TokenizedText, tokenizer: Tokenizer) -> mrqa.MrqaQuestion:
+def _question(question: Question, flat: FlatText, tokenizer: Tokenizer) -> mrqa.MrqaQuestion:
     places: dict[str, dict[tuple[int, int], tuple[int, int]]] = {}  # equal answers of several annotators become one
     extras: dict[str, Extras] = {}
-    for answer, spans in locate(question, flat, text):
-        token_spans = {span: tokens for span in spans if (tokens := text.token_span(*span)) is not None}
+    for answer, spans in locate(question, flat):
+        token_spans = {span: tokens for span in spans if (tokens := flat.token_span(*span)) is not None}
         if token_spans:
             places.setdefault(answer.text, {}).update(token_spans)
             extras.setdefault(answer.text, {}).update(answer.extras)
     return mrqa.MrqaQuestion(
-        question.id or question_id(question.text, flat.context),
+        question.id or question_id(question.text, flat.text),
         question.text,
         tokenizer(question.text) if question.tokens is None else question.tokens,
         [mrqa.DetectedAnswer(answer, [*spans], [*spans.values()], extras[answer]) for answer, spans in places.items()],

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from .. import squad
 from ..converters import Answer, Dataset, Format, Question, Record, Span, register
-from ..neutral import Flat, flatten, locate, question_id, titled
+from ..neutral import FlatText, flatten, locate, question_id, titled
 from ..records import taken
-from ..tokens import TokenizedText
 
 _ACCEPTED = "accepted_answers"  # our key for accepted strings without a place
 _NOT_FOUND = f"answerable questions without an answer in the context (strings kept as {_ACCEPTED})"
@@ -64,18 +63,17 @@ def _neutral_question(question: squad.SquadQuestion) -> Question:
 
 def _article(record: Record, default: str) -> squad.Article:
     if len(record.documents) != 1:
-        return squad.Article(default)
+        return squad.Article([], default)
     title = record.documents[0].part("title")
-    return squad.Article(title.text if title is not None else default, record.documents[0].extras)
+    return squad.Article([], title.text if title is not None else default, record.documents[0].extras)
 
 
 def _paragraph(record: Record, counts: Counter[str]) -> squad.Paragraph:
     flat = flatten(record)
-    text = TokenizedText(flat.context, flat.tokens)
     counts["contexts"] += 1
     questions = []
     for question in record.questions:
-        written = _question(question, flat, text)
+        written = _question(question, flat)
         counts["questions"] += 1
         if written.is_impossible:
             counts["unanswerable questions"] += 1
@@ -87,15 +85,15 @@ def _paragraph(record: Record, counts: Counter[str]) -> squad.Paragraph:
         extras["id"] = record.id
     if len(record.documents) > 1 and any(document.extras for document in record.documents):
         extras["documents"] = [document.extras for document in record.documents]
-    return squad.Paragraph(flat.context, questions, extras)
+    return squad.Paragraph(flat.text, questions, extras)
 
 
-def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.SquadQuestion:
+def _question(question: Question, flat: FlatText) -> squad.SquadQuestion:
     answers = []
     if not question.unanswerable:
         answers = [
-            squad.SquadAnswer(flat.context[start : end + 1], start, answer.extras)
-            for answer, spans in locate(question, flat, text)
+            squad.SquadAnswer(flat.text[start : end + 1], start, answer.extras)
+            for answer, spans in locate(question, flat)
             for start, end in spans
         ]
     extras = dict(question.extras)
@@ -104,5 +102,5 @@ def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.Squa
     if not written.issuperset(texts):
         extras[_ACCEPTED] = texts
     return squad.SquadQuestion(
-        question.text, question.id or question_id(question.text, flat.context), answers, question.unanswerable, extras
+        question.text, question.id or question_id(question.text, flat.text), answers, question.unanswerable, extras
     )
