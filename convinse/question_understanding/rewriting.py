@@ -70,10 +70,6 @@ class Rewriter:
         self._reader = FeatureReader(kb, pages, language)
         self._has_relations = any(kb.properties())
 
-    def present_topic(self, history: Sequence[Turn]) -> range:
-        """Return the turns of a history that are of the present topic."""
-        return self._reader.present_topic(history)
-
     def readings(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[list[FullQuestion]]:
         """Return the questions of turns in full: for each the likeliest reading, and the second if it may be the right one."""
         earlier = [list(map(earlier_turn, history)) for history in histories]
@@ -130,7 +126,7 @@ class Rewriter:
         entities = earlier_entities(history)
         pointer_scores = pointed(entities, list(names_in(history_text(earlier), history)), pointers)
         named = named_items(self._linker.link(question, classes=True))
-        features = self._reader.read(question, entities, self.present_topic(history), pointer_scores, named)
+        features = self._reader.read(question, entities, self._reader.present_topic(history), pointer_scores, named)
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])

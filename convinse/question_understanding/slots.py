@@ -94,8 +94,7 @@ class Slots(QuestionUnderstanding):
         linked = self.resources.linker.link(full_question.text, classes=True)
         mentions = link(full_question, known_items(history), linked, self.kb, choices)
         representation = represent(full_question, mentions, answer_type.label, self.language)
-        present = self.rewriter.present_topic(history)
-        representation["candidates"] += earlier_topics(history[present.start :], representation["candidates"])
+        representation["candidates"] += earlier_topics(history, representation["candidates"])
         names = unlinked_names(turn["question"], representation["candidates"], self.kb, self.language)
         names += unknown_small_names(full_question.text, representation["candidates"], history, self.kb, self.language)
         if names:
@@ -190,10 +189,10 @@ def link(
     return sorted(mentions)
 
 
-def earlier_topics(topic: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> list[QuestionEntity]:
-    """Return the items of the first and the last turn of a topic that are not among the candidates; their evidences may answer, too."""
+def earlier_topics(history: Sequence[Turn], candidates: Sequence[QuestionEntity]) -> list[QuestionEntity]:
+    """Return the items of the first and the last turn that are not among the candidates; their evidences may answer, too."""
     items = []
-    for turn in (*topic[:1], *topic[-1:]):
+    for turn in (*history[:1], *history[-1:]):
         representation = turn.get("representation")
         items += [*representation["entities"], *representation["context"]] if representation else []
     present = {candidate["item"]["id"] for candidate in candidates}

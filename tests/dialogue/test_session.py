@@ -8,6 +8,7 @@ import pytest
 from case_tables import each_case
 from convinse import HeterogeneousAnswering
 from convinse.dialogue.session import NextQuestion, ask_together
+from convinse.records.evidence import SOURCES
 from convinse.records.replies import SpokenReply
 from convinse.support.errors import DataError, ModuleError
 from convinse.testing import without
@@ -48,6 +49,22 @@ def test_a_session_answers_as_the_whole_conversation(lexical, answered):
     spoken = SpokenReply.__annotations__
     assert run["questions"] == [without(turn, *spoken) for turn in answered["questions"]]
     assert session.sources == ("kb", "text") and len(session) == 3
+
+
+def test_what_a_thing_is_is_a_sentence_or_its_description_and_what_follows_is_about_the_thing(lexical):
+    session = lexical.session(SOURCES)
+    described = session.ask("Who directed Jaws?"), session.ask("tell me about Titanic"), session.ask("how long is it")
+    assert described[1]["pred_answers"][0]["answer"]["id"] == "Q44578"
+    assert described[1]["pred_answers"][0]["answer"]["label"].startswith("Titanic is a 1997 American")
+    assert "Titanic" in described[2]["resolved_question"] and "1997" not in described[2]["resolved_question"]
+    author = session.ask("who was Jane Austen")
+    best = author["pred_answers"][0]
+    assert (best["answer"]["label"], best["reasons"]) == ("English novelist", ["definition"])
+    assert (
+        author["top_evidences"][best["evidences"][0]]["evidence_text"] == "Jane Austen, description, English novelist"
+    )
+    unknown = session.ask("tell me about flarbo mint")["pred_answers"]
+    assert all("definition" not in ranked.get("reasons", ()) for ranked in unknown)
 
 
 def test_a_turn_costs_one_turn():

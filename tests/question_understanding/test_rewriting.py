@@ -64,7 +64,9 @@ def test_features_of_items_of_the_history(world_kb):
     film, director = reader.read("When was he born?", earlier_entities(history), range(1), [0.0, 1.0], {})
     assert (film.fits, director.fits, film.pointed, director.pointed) == (-1.0, 1.0, -1.0, 0.0)
     assert (film.first_asked, film.asked, film.last_answer, director.last_answer) == (1.0, 1.0, 0.0, 1.0)
-    film, director = reader.read("Who stars in the film?", earlier_entities(history), range(1), [0.0, 0.0], {"Q25188": 0})
+    film, director = reader.read(
+        "Who stars in the film?", earlier_entities(history), range(1), [0.0, 0.0], {"Q25188": 0}
+    )
     assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)
