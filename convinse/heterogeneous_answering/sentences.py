@@ -31,8 +31,8 @@ def with_definition(
 ) -> tuple[Question, list[AnswerCandidate]]:
     """Put before ranked answers what a thing is, if the question asks no more: "tell me about Coldplay".
 
-    That is the first sentence that says so, else the thing's description in the knowledge base, which becomes an evidence of the turn.
-    The answer has the id of the thing, or its name.
+    The first sentence that says so is taken, else the thing's description in the knowledge base, which becomes an evidence of the
+    turn. The answer has the id of the thing, or its name.
 
     Returns:
         The question with the evidence, and the answers.
@@ -40,12 +40,11 @@ def with_definition(
     name = question.language.steps.identified(question.in_full)
     if not name or question.unlinked:
         return question, [*ranked]
-    named = {
-        candidate.id for candidate in question.items.candidates(question.language.words.without_article(fold(name)))
-    }
-    about = [entity for entity in question.about if entity["id"] in named]
-    defined = _defined(question, name, {entity["id"] for entity in about})
-    if defined is None and "kb" in sources and len(about) == 1:
+    form = question.language.words.without_article(fold(name))
+    ids = {candidate.id for candidate in question.items.candidates(form)}
+    about = [entity for entity in question.about if entity["id"] in ids]
+    definition = _definition(question, name, {entity["id"] for entity in about})
+    if definition is None and "kb" in sources and len(about) == 1:
         description = question.items.description(about[0]["id"])
         if description:
             value: Entity = {"id": description, "label": description}
@@ -53,16 +52,16 @@ def with_definition(
             turn["top_evidences"] = [*turn["top_evidences"], evidence]
             read = ReadEvidence(structured(evidence), question.language)
             question = replace(question, evidences=[*question.evidences, read])
-            defined = description, len(question.evidences) - 1
-    if defined is None:
+            definition = description, len(question.evidences) - 1
+    if definition is None:
         return question, [*ranked]
-    text, place = defined
+    text, place = definition
     thing = about[0]["id"] if len(about) == 1 and not is_document_item(about[0]["id"]) else name
     first = AnswerCandidate({"id": thing, "label": text}, _DEFINED, (place,), ("definition",))
     return question, [first, *(answer._replace(score=answer.score * (1 - _DEFINED)) for answer in ranked)]
 
 
-def _defined(question: Question, name: str, about: AbstractSet[str]) -> tuple[str, int] | None:
+def _definition(question: Question, name: str, about: AbstractSet[str]) -> tuple[str, int] | None:
     """Return the first sentence that says what a name means, with the place of its evidence; of files one that begins with the name."""
     keywords, defining = question.language.properties.keywords, question.language.steps.defining
     words = keywords(name)

@@ -144,9 +144,9 @@ def test_follow_ups_of_the_embedded_model(slots, earlier, question, words, item)
         turn = {"question": said, **slots.inference_on_turn({"question": said}, history)}
         turn["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if said == GODFATHER else []
         history.append(turn)
-    asked = slots.inference_on_turn({"question": question}, history)
-    assert words in asked["resolved_question"]
-    assert [entity["id"] for entity in asked["representation"]["entities"]] == [item]
+    follow_up = slots.inference_on_turn({"question": question}, history)
+    assert words in follow_up["resolved_question"]
+    assert [entity["id"] for entity in follow_up["representation"]["entities"]] == [item]
 
 
 @pytest.mark.parametrize(
