@@ -109,7 +109,7 @@ def retrieve(base=None, output="new", **keys):
         "bert", "embedding" if keys.get("bi_encoder") else "sequence-classification", initializer_range=0.05
     )
     options = {"held_out": 0.25, "epochs": 2, "negatives": 3, "learning_rate": 3e-3, "device": "cpu",
-             "patience": 10, **keys}  # fmt: skip
+ **keys}  # fmt: skip
     settings = RetrieverTraining(base=str(base), output=str(output), **options)
     return train_retriever(Path("pairs.tsv"), Path("questions.jl"), Path("index"), settings, quiet=True)
 

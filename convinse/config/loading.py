@@ -219,7 +219,9 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
         *(f"{key}.{inner}" for key, value in data.items() if isinstance(value, Mapping) for inner in value),
     ]:
         if f"{above}{key}" in _DROPPED_KEYS:
-            raise ConfigError(f"{where}: '{key.split('.')[-1]}' is gone; {_DROPPED_KEYS[above + key]}")
+            section, _, name = key.rpartition(".")
+            place = f"{where}: {section}" if section else where
+            raise ConfigError(f"{place}: '{name}' is gone; {_DROPPED_KEYS[above + key]}")
     if not wrong:
         return
     hint = nearest(wrong[0], valid)
