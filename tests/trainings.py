@@ -108,8 +108,7 @@ def retrieve(base=None, output="new", **keys):
     base = base or tiny(
         "bert", "embedding" if keys.get("bi_encoder") else "sequence-classification", initializer_range=0.05
     )
-    options = {"held_out": 0.25, "epochs": 2, "negatives": 3, "learning_rate": 3e-3, "device": "cpu",
- **keys}  # fmt: skip
+    options = {"held_out": 0.25, "epochs": 2, "negatives": 3, "learning_rate": 3e-3, "device": "cpu", **keys}
     settings = RetrieverTraining(base=str(base), output=str(output), **options)
     return train_retriever(Path("pairs.tsv"), Path("questions.jl"), Path("index"), settings, quiet=True)
 

@@ -14,6 +14,9 @@ ENGLISH = english()
 class Known:
     """What answering needs of a knowledge base: the classes and numbers of facts of items, and properties."""
 
+    def candidates(self, form, limit=50):
+        return []
+
     def __init__(self, classes, properties, frequency=None):
         self._classes, self._properties, self._frequency = classes, properties, {} if frequency is None else frequency
 
