@@ -144,9 +144,9 @@ class Dialogue:
         # "Which course is the sorbet?" and "Is the leaking tap done?" are no talk if the files have their words
         act, pages = act_of(self._acts, utterance), self._resources.pages
         asks = self._resources.language.answer_types.asks(utterance)
-        if act != QUESTION and asks and utterance[1:] != utterance[1:].lower():
-            linked = self._resources.linker.link(utterance)  # "what is The X-Files" asks for no source of an answer
-            if any(mention.is_name and mention.is_certain and mention.start for mention in linked):
+        if act != QUESTION and (name := self._resources.language.steps.identified(utterance)):
+            linked = self._resources.linker.link(name)  # "what is The X-Files" asks for no source of an answer
+            if any(mention.is_name and mention.is_certain for mention in linked):
                 return QUESTION
         if act == QUESTION or not (asks or act in _ABOUT_ANSWERS) or not pages.searches_words:
             return act

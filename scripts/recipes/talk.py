@@ -53,6 +53,7 @@ _LEAST_OFTEN = 6  # examples that have a feature
 _LEAST_PIECES = 12  # that have a piece of a word
 _L2 = 1 / 6
 _WHOLE = 3.0  # value of the feature that is a whole short utterance; the others are 1
+_UNIT = 0.01  # of the weights in the file
 _LEAST_WEIGHT = 0.33  # of the largest of a feature: without smaller ones one of 351 unseen utterances is lost, and a fifth of the file
 _MOST_MISTAKEN = (
     0.003  # questions kept apart that may be taken for talk; with .005 5 of 252 typed requests were, with this 2
@@ -176,7 +177,7 @@ def surer(logit: Logit, least: float) -> Logit:
     """A logit whose acts need a probability of `least`: the odds of "question" grow as much."""
     *acts, question = logit.weights[BIAS]
     weights = {**logit.weights, BIAS: [*acts, round(question + math.log(least / (1 - least)), 4)]}
-    return msgspec.structs.replace(logit, weights=weights)
+    return msgspec.structs.replace(logit, weights=weights, unit=_UNIT)
 
 
 def fitted(examples: Sequence[Example]) -> Logit:
@@ -196,11 +197,11 @@ def fitted(examples: Sequence[Example]) -> Logit:
     right = np.array([ACTS.index(act) for _, act in examples])
     logit = fit_classes(matrix, right, _L2, [*names, BIAS], trained_on)
     weights = {
-        name: [round(value * float(weight), 2) for weight in logit.weights[name]]
+        name: [round(value * float(weight) / _UNIT) for weight in logit.weights[name]]
         for name, value in zip([BIAS, *names], [1.0, *values[:-1]], strict=True)
         if name == BIAS or max(map(abs, logit.weights[name])) >= _LEAST_WEIGHT
     }
-    return msgspec.structs.replace(logit, weights=weights)
+    return msgspec.structs.replace(logit, weights=weights, unit=_UNIT)
 
 
 def report(title: str, model: Logit, examples: Sequence[Example]) -> None:

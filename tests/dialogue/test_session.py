@@ -63,6 +63,8 @@ def test_what_a_thing_is_is_a_sentence_or_its_description_and_what_follows_is_ab
     assert (
         author["top_evidences"][best["evidences"][0]]["evidence_text"] == "Jane Austen, description, English novelist"
     )
+    assert session.ask("what is The X-Files")["pred_answers"][0]["reasons"] == ["definition"]  # no talk of sources
+    assert session.ask("are you sure it is The X-Files?")["act"] == "doubt"
     unknown = session.ask("tell me about flarbo mint")["pred_answers"]
     assert all("definition" not in ranked.get("reasons", ()) for ranked in unknown)
 

@@ -46,6 +46,17 @@ def test_features_that_are_present_count_for_each_class():
     assert ACTS.class_probabilities([])[1] == pytest.approx(math.e / (1 + math.e))
 
 
+def test_weights_in_hundredths_give_the_same_odds():
+    for logit, odds in (
+        (LOGIT, lambda each: each.log_odds([(10.0, 2.0)], (1.5,))),
+        (ACTS, lambda each: each.class_probabilities(["w hi"])),
+    ):
+        hundredths = {name: [100 * weight for weight in row] for name, row in logit.weights.items()}
+        smaller = msgspec.structs.replace(logit, weights=hundredths, unit=0.01)
+        assert odds(smaller).tolist() == pytest.approx(odds(logit).tolist())
+        assert msgspec.json.decode(smaller.content())["unit"] == 0.01
+
+
 def test_a_written_logit_is_read_again_and_written_the_same():
     path = write(Path("model.json"), LOGIT.content())
     again = read(path)
