@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,15 @@ from ..records.evidence import Evidence, with_score
 from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
 from .scorer import PairRanker, Scorer, reciprocal_ranks
+
+
+class _Fused(NamedTuple):
+    """The evidences of a query after BM25 and the bi-encoder."""
+
+    chosen: np.ndarray  # places of the input of the cross-encoder, best first
+    rest: np.ndarray  # places of the others, best first
+    values: np.ndarray  # [n] the fusion's values, by place
+    words: np.ndarray  # [n] the BM25 scores as shares of the best score, by place
 
 
 class Cascade(Scorer):
@@ -59,23 +69,24 @@ class Cascade(Scorer):
         fused = self._fuse(queries, questions, evidences)
         if self.reranker is None:
             return [
-                [with_score(candidates[place], round(float(values[place]), 6)) for place in chosen[:top_k]]
-                for candidates, (chosen, _, values, _) in zip(evidences, fused, strict=True)
+                [
+                    with_score(candidates[place], round(float(fusion.values[place]), 6))
+                    for place in fusion.chosen[:top_k]
+                ]
+                for candidates, fusion in zip(evidences, fused, strict=True)
             ]
         inputs = [
-            [candidates[place] for place in chosen] for candidates, (chosen, *_) in zip(evidences, fused, strict=True)
+            [candidates[place] for place in fusion.chosen] for candidates, fusion in zip(evidences, fused, strict=True)
         ]
-        shares = [words[chosen] for chosen, _, _, words in fused]
+        shares = [fusion.words[fusion.chosen] for fusion in fused]
         ranked = self.reranker.rank_all(questions, inputs, top_k, shares, self._share)
-        for best, candidates, (_, rest, _, _) in zip(ranked, evidences, fused, strict=True):
-            best.extend(with_score(candidates[place], 0.0) for place in rest[: top_k - len(best)])
+        for best, candidates, fusion in zip(ranked, evidences, fused, strict=True):
+            best.extend(with_score(candidates[place], 0.0) for place in fusion.rest[: top_k - len(best)])
         return ranked
 
     def _fuse(
         self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
-    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-        # of each query: the places of the evidences for the cross-encoder and those of the rest, best first; by place, the fusion's
-        # values, and the BM25 scores as shares of the best score
+    ) -> list[_Fused]:
         dense: list[np.ndarray] = []
         if self.embeddings is not None:
             form = self.embeddings.bi_encoder.row_form
@@ -102,7 +113,7 @@ class Cascade(Scorer):
             order = np.array(sorted(range(len(candidates)), key=ranks.__getitem__), dtype=np.int64)
             words = np.asarray(lexical_scores, dtype=np.float64) / max(max(lexical_scores, default=0.0), 1e-9)
             size = int(chosen.sum())
-            fused.append((order[:size], order[size:], values, words))
+            fused.append(_Fused(order[:size], order[size:], values, words))
         return fused
 
 

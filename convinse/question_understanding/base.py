@@ -60,10 +60,8 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
         if "abstained" in turn:  # later questions are not about a guess
             answers = [{"id": answer["label"], "label": answer["label"]} for answer in answers]
-        elif answers and "definition" in turn["pred_answers"][0].get(
-            "reasons", ()
-        ):  # they are about what was described
-            thing = answers[0]["id"]
+        elif answers and "definition" in turn["pred_answers"][0].get("reasons", ()):
+            thing = answers[0]["id"]  # they are about what was described, not about the description
             answers = [] if is_item(thing) else [{"id": thing, "label": thing}]
     earlier = new_turn(
         question=turn["question"], structured_representation=turn.get("structured_representation", ""), answers=answers
