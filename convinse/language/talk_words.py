@@ -37,6 +37,7 @@ class TalkWords(WordLists):
     other_one: re.Pattern[str]
     referring: WordSet
     adverbial: WordSet
+    repeating: WordSet
     bare_ellipsis: re.Pattern[str]
     no_answer: re.Pattern[str]
 

@@ -198,7 +198,7 @@ class Rewriter:
     def _complete(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> _Ellipsis | None:
         """Return the last question with the words of an ellipsis ("and in 1998?") in it; None for a question that cannot be one."""
         last_question = earlier[-1].question
-        if bare := self._other_question_word(question, last_question):
+        if bare := self._other_question_word(question, earlier[-1]):
             insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question")
             return _Ellipsis(FullQuestion(bare, (insertion,)), 0.0)
         tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
@@ -220,16 +220,20 @@ class Rewriter:
         full = FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
         return _Ellipsis(full, float(starts[0] + ends[0]))
 
-    def _other_question_word(self, question: str, last_question: str) -> str | None:
-        """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up."""
-        words = self._language.words
-        said = [word for word in fold(question).split() if word not in words.fillers]
-        first, _, rest = self._language.talk.bare(last_question).partition(" ")
-        adverbial = self._language.talk.adverbial
-        before = fold(first)
-        if len(said) != 1 or said[0] == before or not {said[0], before} <= adverbial:
+    def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
+        """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.
+
+        Behind "did he marry?" and behind "whom did he marry?", with the answer, it is "where did he marry (her)?".
+        """
+        spoken = self._language
+        said = [word for word in fold(question).split() if word not in spoken.words.fillers]
+        asked = spoken.talk.bare(last.question).rstrip(" ?.!").split()
+        verb = next((place for place, word in enumerate(asked) if fold(word) in spoken.answer_types.existential), None)
+        is_other = bool(said) and said[0] in spoken.talk.adverbial and spoken.talk.repeating.issuperset(said[1:])
+        if not is_other or verb is None or fold(asked[0]) == said[0]:
             return None
-        return f"{said[0]} {rest.rstrip(' ?.!')}?"
+        is_adverbial = not verb or fold(asked[0]) in spoken.talk.adverbial
+        return " ".join([said[0], *asked[verb:], *([] if is_adverbial else last.answer.split())]) + "?"
 
     def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
         """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
