@@ -171,6 +171,10 @@ class Rewriter:
         if not any(features[place].fits > 0 for place in likely):  # "when it came out" behind a turn about people
             fitting = [place for place in order if features[place].fits > 0]
             likely = fitting[:1] or likely
+        for pronoun in self._reader.pronouns(question):  # "how many goals did he score there": a person and a place
+            may_mean = [place for place in order if self._reader.may_mean(pronoun, entities[place].entity["id"])]
+            if set(may_mean).isdisjoint(likely):
+                likely += may_mean[:1]
         referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
             text = completed.text.rstrip(" ?")
