@@ -41,6 +41,7 @@ class AnswerTypes(WordLists):
     file = "answer_types.txt"
     words: Words
     existential: WordSet
+    permission: re.Pattern[str]
     opening_words: WordSet
     requesting: WordSet
     polite: re.Pattern[str]
@@ -71,12 +72,14 @@ class AnswerTypes(WordLists):
     # -- questions -----------------------------------------------------------------------------------------------------
 
     def is_existential(self, question: str) -> bool:
-        """Return True if a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will.
+        """Return True if a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can, will or must.
 
         False for "Can you tell me who ...", which asks for a person.
         """
         tokens = self._spoken(question)
-        return bool(tokens) and tokens[0] in self.existential and not self.polite.match(" ".join(tokens))
+        text = " ".join(tokens)
+        is_begun_so = not self.existential.isdisjoint(tokens[:1]) and not self.polite.match(text)
+        return is_begun_so or self.permission.match(text) is not None
 
     def asks_what(self, question: str) -> bool:
         """Return True if a question begins with a word that asks for more than yes or no, fillers aside: "Who was ...?"."""

@@ -78,6 +78,7 @@ class EarlierEntity(NamedTuple):
     entity: Entity
     questions: tuple[int, ...]  # turns about it
     answers: tuple[int, ...]  # turns that have it as an answer
+    is_person: bool  # it answered a question for a person
 
 
 def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
@@ -88,19 +89,24 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
     questions: dict[str, list[int]] = {}
     answers: dict[str, list[int]] = {}
     entities: dict[str, Entity] = {}
+    people: set[str] = set()
     for number, turn in enumerate(history):
         representation = turn.get("representation")
         topics = representation["entities"] if representation else ()
         found = turn.get("answers") or ()
         if representation and representation.get("answer_type") in ("date", "number"):
             found = [entity for entity in found if is_item(entity["id"])]
+        if representation and representation.get("answer_type") == "person":
+            people.update(entity["id"] for entity in found)
         for numbers, turn_entities in ((questions, topics), (answers, found)):
             for entity in turn_entities:
                 if not entity["id"][:1].isdigit() and entity["id"] not in ("Yes", "No"):
                     entities[entity["id"]] = entity
                     numbers.setdefault(entity["id"], []).append(number)
     return [
-        EarlierEntity(entity, tuple(questions.get(entity_id, ())), tuple(answers.get(entity_id, ())))
+        EarlierEntity(
+            entity, tuple(questions.get(entity_id, ())), tuple(answers.get(entity_id, ())), entity_id in people
+        )
         for entity_id, entity in entities.items()
     ]
 
@@ -149,7 +155,7 @@ class FeatureReader:
         # the classes of nouns behind "the", "that" and the like
         nouns = (noun for before, noun in zip(words, words[1:], strict=False) if before in definite)
         classes = frozenset[str]().union(*(types.noun_types(noun) for noun in nouns if types.names_class(noun)))
-        fits = self._fits(pronouns, [earlier.entity["id"] for earlier in entities])
+        fits = self._fits(pronouns, entities)
         features = []
         for earlier, fit, probability in zip(entities, fits, pointed, strict=True):
             item = earlier.entity["id"]
@@ -182,15 +188,23 @@ class FeatureReader:
         evidences = self._pages.get(item) or ()
         return frozenset(entity["id"] for evidence in evidences for entity in evidence["wikidata_entities"])
 
-    def _fits(self, pronouns: Sequence[str], items: Sequence[str]) -> list[float]:
+    def _fits(self, pronouns: Sequence[str], entities: Sequence[EarlierEntity]) -> list[float]:
         if not pronouns:
-            return [0.0] * len(items)
-        fits = [1.0 if any(self.may_mean(pronoun, item) for pronoun in pronouns) else -1.0 for item in items]
-        is_known = [is_item(item) and not is_document_item(item) for item in items]
+            return [0.0] * len(entities)
+        fits = [
+            1.0
+            if any(self.may_mean(pronoun, earlier.entity["id"], earlier.is_person) for pronoun in pronouns)
+            else -1.0
+            for earlier in entities
+        ]
+        is_known = [entity.is_person or self._is_of_known_kind(entity.entity["id"]) for entity in entities]
         if any(fit > 0 for fit, known in zip(fits, is_known, strict=True) if known):
             # the kind of a name, or of a document's thing, is unknown: an item that is known to fit comes before it
             return [fit if known else 0.0 for fit, known in zip(fits, is_known, strict=True)]
         return fits
+
+    def _is_of_known_kind(self, item: str) -> bool:
+        return is_item(item) and not is_document_item(item)
 
     def read_nothing(self, question: str, named: Mapping[str, int]) -> NoneFeatures:
         """Return the features of "nothing" for a question; `named` as for `read`."""
@@ -221,9 +235,14 @@ class FeatureReader:
             and not (match[0].casefold() in words.pronouns["place"] and word in verbs)
         ]
 
-    def may_mean(self, pronoun: str, item: str) -> bool:
-        """Return True if a pronoun (lower case) may stand for an entity, given by its id, by kind and gender."""
+    def may_mean(self, pronoun: str, item: str, is_person: bool = False) -> bool:
+        """Return True if a pronoun (lower case) may stand for an entity, given by its id, by kind and gender.
+
+        `is_person`: it is one if its kind is unknown, because it answered a question for a person.
+        """
         words, types = self._language.words, self._language.answer_types
+        if is_person and not self._is_of_known_kind(item):
+            return pronoun in words.pronouns["person"] | words.pronouns["group"]
         if not is_item(item):
             return pronoun not in words.pronouns["thing"]
         if is_document_item(item):

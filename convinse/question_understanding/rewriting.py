@@ -172,7 +172,7 @@ class Rewriter:
             fitting = [place for place in order if features[place].fits > 0]
             likely = fitting[:1] or likely
         for pronoun in self._reader.pronouns(question):  # "how many goals did he score there": a person and a place
-            may_mean = [place for place in order if self._reader.may_mean(pronoun, entities[place].entity["id"])]
+            may_mean = [place for place in order if self._may_mean(pronoun, entities[place])]
             if set(may_mean).isdisjoint(likely):
                 likely += may_mean[:1]
         referents = [entities[place] for place in likely]
@@ -232,11 +232,16 @@ class Rewriter:
         spoken = self._language
         said = [word for word in fold(question).split() if word not in spoken.words.fillers]
         earlier = spoken.talk.bare(last.question).rstrip(" ?.!").split()
-        verb = next((place for place, word in enumerate(earlier) if fold(word) in spoken.answer_types.existential), None)
+        verb = next(
+            (place for place, word in enumerate(earlier) if fold(word) in spoken.answer_types.existential), None
+        )
         phrase = spoken.talk.adverbial_phrase.match(" ".join(said))
-        if phrase is None or verb is None or fold(earlier[0]) == said[0]:
+        if phrase is None or fold(earlier[0]) == said[0]:
             return None
         is_adverbial = not verb or fold(earlier[0]) in spoken.talk.adverbial
+        if verb is None:  # "who wrote it? when?" asks what the answer did; what is asked about is more if it is an item
+            is_thing = is_adverbial or self._has_relations or not last.answer
+            return None if is_thing else " ".join([phrase[1], last.answer, *earlier[1:]]) + "?"
         return " ".join([phrase[1], *earlier[verb:], *([] if is_adverbial else last.answer.split())]) + "?"
 
     def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
@@ -273,6 +278,9 @@ class Rewriter:
             words.pop(0)
         return " ".join(words)
 
+    def _may_mean(self, pronoun: str, earlier: EarlierEntity) -> bool:
+        return self._reader.may_mean(pronoun, earlier.entity["id"], earlier.is_person)
+
     def _edits(
         self, question: str, referents: Sequence[EarlierEntity]
     ) -> tuple[list[tuple[str, Insertion]], list[tuple[int, int]]]:
@@ -285,7 +293,7 @@ class Rewriter:
         left = list(referents)
         for match in sorted(pronouns, key=lambda match: (match[0].casefold() not in gendered, match.start())):
             pronoun = match[0].casefold().split()[0]
-            referent = next((entry for entry in left if self._reader.may_mean(pronoun, entry.entity["id"])), None)
+            referent = next((entry for entry in left if self._may_mean(pronoun, entry)), None)
             if referent is not None:
                 left.remove(referent)  # two pronouns have two referents: "did they find her"
                 inserted.append(_inserted(match.start(), referent))
@@ -305,7 +313,7 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
-    entity, questions, answers = referent
+    entity, questions, answers, _ = referent
     is_answer = not questions or (answers and answers[-1] > questions[-1])
     turn = answers[-1] if is_answer else questions[-1]
     name = entity["label"]
