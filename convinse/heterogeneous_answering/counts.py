@@ -15,7 +15,8 @@ from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
-from .selections import best_explained, extent_of, relates_rows, title_words, unexplained
+from .selections import best_explained, extent_of
+from .table_words import relates_rows, title_words, unexplained
 from .tables import Table, lettered
 
 COUNT = "count"

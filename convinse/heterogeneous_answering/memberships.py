@@ -12,7 +12,8 @@ from ..records.evidence import Entity
 from ..records.literals import number_entity
 from .candidates import Computed
 from .question import Question
-from .selections import content_words, extent_of, title_words
+from .selections import extent_of
+from .table_words import content_words, title_words
 from .tables import Column, Selection, Table, evidence_of_row
 
 _Names = dict[str, int]  # the rows of a table by their names

@@ -12,18 +12,9 @@ from ..records.evidence import Cell, Entity
 from .bounds import bound_words, limiting_column, with_measures
 from .candidates import Computed
 from .question import Question
-from .selections import (
-    alternatives,
-    best_explained,
-    content_words,
-    denied_words,
-    extent_of,
-    named_state,
-    relates_rows,
-    selected_rows,
-    title_words,
-    unexplained,
-)
+from .selections import alternatives, best_explained, extent_of, selected_rows
+from .table_states import denied_words, named_state
+from .table_words import content_words, relates_rows, title_words, unexplained
 from .tables import Column, Selection, Table, cell_answers, evidence_of_row, head_keywords
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence

@@ -12,7 +12,8 @@ from ..records.literals import is_document_item, is_item
 from .bounds import bound_words
 from .candidates import Computed
 from .question import Question
-from .selections import content_words, extent_of, selected_rows, title_words, unexplained
+from .selections import extent_of, selected_rows
+from .table_words import content_words, title_words, unexplained
 from .tables import Column, Selection, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part

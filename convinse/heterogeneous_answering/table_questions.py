@@ -43,19 +43,12 @@ from .counts import MANY_WORDS, counts
 from .intervals import by_intervals
 from .memberships import shared_names
 from .question import Question
-from .selections import (
-    alternatives,
-    content_words,
-    extent_of,
-    in_named_column,
-    is_unexplained,
-    selected_rows,
-    unexplained,
-)
+from .selections import alternatives, extent_of, in_named_column, selected_rows
 from .sentences import best_sentence
 from .spans import spans
 from .table_lists import listed_rows
 from .table_orders import ordered_things
+from .table_words import content_words, is_unexplained, unexplained
 from .tables import Column, Selection, Table, cell_answers, head_keywords
 
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
