@@ -19,7 +19,7 @@ from .merging import MergedCandidates
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .reader import as_words
-from .table_questions import requested_cell
+from .table_cells import requested_cell
 from .table_words import content_words
 from .tables import Table
 
