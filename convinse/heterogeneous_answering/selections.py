@@ -12,11 +12,12 @@ from itertools import takewhile
 from ..language.text import fold
 from ..records.conversation import Extent
 from .bounds import bound_words, bounds_of, limiting_column, measure_of
+from .columns import Column
 from .question import Question
 from .table_states import denied_words, named_state, rows_in_state
 from .table_times import is_time_of_headers, lasts, rows_at_hours, rows_in_season, rows_in_time, words_of_seasons
 from .table_words import is_unexplained, unexplained
-from .tables import Column, Selection, Table
+from .tables import Selection, Table
 
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 

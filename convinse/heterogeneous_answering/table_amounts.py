@@ -14,12 +14,14 @@ from ..records.ranked_rows import written_amount
 from ..records.written_values import value_at
 from .bounds import bound_words, with_measures
 from .candidates import Computed
+from .cell_answers import cell_answers
+from .columns import Column
 from .comparisons import chosen_by_value
 from .counts import MANY_WORDS
 from .question import Question
 from .selections import extent_of, selected_rows
 from .table_words import content_words, is_unexplained
-from .tables import Column, Table, cell_answers
+from .tables import Table
 
 
 def comparisons(question: Question, tables: Sequence[Table]) -> list[Computed]:

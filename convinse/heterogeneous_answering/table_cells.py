@@ -14,10 +14,12 @@ from ..records.units import BASE_UNITS
 from ..records.written_values import day_in, value_at
 from .bounds import with_measures
 from .candidates import Computed
+from .cell_answers import cell_answers, head_keywords
+from .columns import Column
 from .question import Question
 from .selections import alternatives, extent_of, in_named_column
 from .table_words import content_words, is_unexplained, unexplained
-from .tables import Column, Selection, Table, cell_answers, head_keywords
+from .tables import Selection, Table
 
 _BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
 _LEAST_COVERAGE = 0.5  # of the words of a header, for a question to name it

@@ -8,11 +8,13 @@ from collections.abc import Set as AbstractSet
 from ..language.text import fold
 from ..records.evidence import Cell
 from .candidates import Computed
+from .cell_answers import cell_answers
+from .columns import Column
 from .question import Question
 from .selections import selected_rows
 from .table_cells import is_of_kind
 from .table_words import content_words, is_unexplained, unexplained
-from .tables import Column, Table, cell_answers
+from .tables import Table
 
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 

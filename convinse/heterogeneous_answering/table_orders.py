@@ -11,10 +11,12 @@ from ..records.evidence import Entity
 from ..records.literals import is_document_item, is_item
 from .bounds import bound_words
 from .candidates import Computed
+from .cell_answers import answer_in_row, cell_answers, head_keywords, noun_keywords
+from .columns import Column
 from .question import Question
 from .selections import extent_of, selected_rows
 from .table_words import content_words, title_words, unexplained
-from .tables import Column, Selection, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
+from .tables import Selection, Table, evidence_of_row
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
 _SECOND = 2  # facts name the thing that follows, no further ones: "the second film"

@@ -7,8 +7,9 @@ from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
 from ..records.written_values import UNKNOWN
+from .columns import Column
 from .question import Question
-from .tables import Column, Selection, Table
+from .tables import Selection, Table
 
 _State = tuple[Column, Selection]  # the column that tells a state, and the rows in it
 

@@ -10,8 +10,9 @@ from ..language.text import fold
 from ..language.time_words import PartOfTime
 from ..records.literals import is_calendar_day
 from ..records.periods import AskedTime, Boundary
+from .columns import Column
 from .question import Question
-from .tables import Column, Selection, Table
+from .tables import Selection, Table
 
 _DAYS_OF_YEAR = 366  # of a period that are taken one by one: a leap year
 _Day = tuple[int, int, int]  # year, month and day, which is 0 of a month
