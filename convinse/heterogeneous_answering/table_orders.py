@@ -236,67 +236,100 @@ def _columns_of_doers(table: Table, order: AskedOrder, question: Question) -> li
 def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | None:
     """Return a table of what an ordinal puts in order: "their first album", by its dates or its numbering."""
     words = question.language.properties
-    nouns = noun_keywords(order.noun, question)
-    # of equal years the columns of days decide
-    times = [column for column in table.columns if column.is_timed]
-    times.sort(key=lambda column: not column.keywords & words.keywords(question.in_full))
-    numbering = [column for column in table.columns if column.is_numbering]
-    measures = table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
-    expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
-    naming = [column for column in table.columns if column.keywords & nouns]
-    naming = [column for column in naming if not column.order or column.is_numbering]
-    naming.sort(key=lambda column: column.order is not None)
+    spoken, nouns = words.keywords(question.in_full), noun_keywords(order.noun, question)
+    page, is_file = table.rows[0]["page"], is_document_item(table.rows[0]["page"])
     # "the oldest dog" of a file of patients, one of which is a dog
-    is_in_cells = is_document_item(table.rows[0]["page"]) and table.selection(nouns).used >= nouns
-    is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells)
-    name_column = naming[0] if naming else table.name_column if is_of_things else None
+    is_in_cells = is_file and table.selection(nouns).used >= nouns
+    measures = _measures_of_time(table, spoken)
+    name_column = _naming_column(table, nouns, is_in_cells)
     if not measures or name_column is None:
         return None
-    headers = table.title_keywords | table.headers
-    page = words.keywords(question.items.label(table.rows[0]["page"]))
-    rest = content_words(question) - page - (nouns & headers) - words.keyword_set(order.words)
-    rows = [row for row in range(len(table.rows)) if row not in table.totals]
-    matched: set[str] = set()
-    if time := question.language.times.time(question.in_full):
-        rows = [row for row in table.within(time, words.keywords(question.in_full)) if row not in table.totals]
+    headers, page_words = table.title_keywords | table.headers, words.keywords(question.items.label(page))
+    rest = content_words(question) - page_words - (nouns & headers) - words.keyword_set(order.words)
+    if question.language.times.time(question.in_full):
         rest = frozenset(word for word in rest if not word.isdigit())
-    for word in sorted(rest - headers):
-        having = [row for row in rows if word in table.row_keywords[row]]
-        if having and len(having) < len(rows):
-            rows = having
-        if having:
-            matched.add(word)
-    asking = words.keywords(question.in_full) - nouns
-    kind, types = question.expected.kind, question.language.answer_types
+    rows, matched = _rows_with_words(table, question, rest - headers)
+    asking, kind = spoken - nouns, question.expected.kind
     for_names = words.keyword_set(question.language.operations.naming)
     asks_for_cell = bool(asking & headers - for_names) or kind not in ("any", "item")
     is_named = name_column.order is None and bool(name_column.keywords & (nouns | for_names))
-    if kind == "item":  # "what's the title of their last album" asks for no other cell
-        is_name = bool(table.pairs or expected & nouns or (is_named and not asks_for_cell))
-    else:
-        is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
+    is_name = _asks_for_name(table, nouns, question, is_named and not asks_for_cell)
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
-    if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
+    if is_file and kind not in ("date", "number"):
         said_of_rows = is_in_cells or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
-    if is_document_item(table.rows[0]["page"]) and kind == "person":
-        doers = _columns_of_doers(table, order, question)
-        name_column, is_name = (doers[0], True) if doers else (name_column, is_name)
+    if is_file and kind == "person" and (doers := _columns_of_doers(table, order, question)):
+        name_column, is_name = doers[0], True
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
-    said = words.keywords(question.in_full) & frozenset(order.noun)
-    head, limits = _title(table, question)
-    is_titled = bool(nouns & head) or (len(order.noun) > 1 and table.title_keywords.issuperset(order.noun))
-    is_of_kind = is_titled or bool(nouns & name_column.keywords)
-    is_of_kind = is_of_kind and all(word in headers or types.names_class(word) for word in said)
-    types_of_page = question.items.types(table.rows[0]["page"])
-    if types.entity_kind(table.rows[0]["page"], types_of_page) in ("person", "group"):
-        # they made more than "Novels as Richard Bachman", "Duets"
-        is_meant = not limits.isdisjoint(words.keywords(question.in_full) | page)
-        is_of_kind = is_of_kind and is_titled and (is_meant or not limits)
-    is_series = is_of_kind and (is_named or asks_for_cell) and _is_series(table, rest - headers - matched, question)
+    is_series = (
+        _is_of_kind(table, name_column, order, question)
+        and (is_named or asks_for_cell)
+        and _is_series(table, rest - headers - matched, question)
+    )
     skipped = int(is_series and not order.highest and _comes_before(table, nouns, question))
     return _Listing(score, table, rows, measures, name_column, is_name, asking, is_series, skipped)
+
+
+def _measures_of_time(table: Table, spoken: frozenset[str]) -> list[Column]:
+    """Return the columns that put rows in order of time: of dates (of equal years those of days decide), of hours, or numbers."""
+    times = [column for column in table.columns if column.is_timed]
+    times.sort(key=lambda column: not column.keywords & spoken)
+    numbering = [column for column in table.columns if column.is_numbering]
+    return table.dated_by(spoken) or times[:1] or numbering[:1]
+
+
+def _naming_column(table: Table, nouns: frozenset[str], is_in_cells: bool) -> Column | None:
+    """Return the column of the things that nouns name; that of the names of the rows if these are such things."""
+    naming = [column for column in table.columns if column.keywords & nouns]
+    naming = [column for column in naming if not column.order or column.is_numbering]
+    naming.sort(key=lambda column: column.order is not None)
+    if naming:
+        return naming[0]
+    is_of_things = table.pairs or table.title_keywords & nouns or is_in_cells
+    return table.name_column if is_of_things else None
+
+
+def _rows_with_words(table: Table, question: Question, words: frozenset[str]) -> tuple[list[int], set[str]]:
+    """Return the rows in the time of a question that have some words, and the words that rows have."""
+    time = question.language.times.time(question.in_full)
+    spoken = question.language.properties.keywords(question.in_full)
+    rows = [*range(len(table.rows))] if time is None else table.within(time, spoken)
+    rows = [row for row in rows if row not in table.totals]
+    matched = set[str]()
+    for word in sorted(words):
+        if having := [row for row in rows if word in table.row_keywords[row]]:
+            rows = having
+            matched.add(word)
+    return rows, matched
+
+
+def _asks_for_name(table: Table, nouns: frozenset[str], question: Question, is_named_alone: bool) -> bool:
+    """Return True if the answer is the name of a thing, not another cell of its row: "the title of their last album"."""
+    words, types, kind = question.language.properties, question.language.answer_types, question.expected.kind
+    if kind == "item":
+        expected = noun_keywords(map(words.keyword, question.expected.words), question)
+        return bool(table.pairs or expected & nouns or is_named_alone)
+    return kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
+
+
+def _is_of_kind(table: Table, name_column: Column, order: AskedOrder, question: Question) -> bool:
+    """Return True if all things of a table are of the kind that a question puts in order, and no more limited."""
+    words, types = question.language.properties, question.language.answer_types
+    spoken, nouns = words.keywords(question.in_full), noun_keywords(order.noun, question)
+    head, limits = _title(table, question)
+    is_titled = bool(nouns & head) or (len(order.noun) > 1 and table.title_keywords.issuperset(order.noun))
+    if not is_titled and not nouns & name_column.keywords:
+        return False
+    headers = table.title_keywords | table.headers
+    if not all(word in headers or types.names_class(word) for word in spoken & frozenset(order.noun)):
+        return False
+    page = table.rows[0]["page"]
+    if types.entity_kind(page, question.items.types(page)) not in ("person", "group"):
+        return True
+    # they made more than "Novels as Richard Bachman", "Duets"
+    is_meant = not limits.isdisjoint(spoken | words.keywords(question.items.label(page)))
+    return is_titled and (is_meant or not limits)
 
 
 def _is_series(table: Table, unexplained: frozenset[str], question: Question) -> bool:
