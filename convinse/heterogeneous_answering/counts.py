@@ -55,16 +55,19 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     if not question.is_of_files and _is_stated(question, nouns):
         return []
-    if operations.counted_of_those.search(question.text):
-        return _of_those(question, tables)
-    return _rows(question, tables, things, nouns) or _values(question, things, nouns)
+    if not operations.counted_of_those.search(question.text):
+        return _rows(question, tables, things, nouns) or _values(question, things, nouns)
+    for result in _rows(question, tables, things, nouns):
+        # the numbers beside those are no rivals of their number
+        places = next(
+            ({*table.places.values()} for table in tables if {*result.places} <= {*table.places.values()}), ()
+        )
+        return [result._replace(rivals=result.rivals.union(places))]
+    return _of_those(question, tables)
 
 
 def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    """Return how many rows of the table of earlier answers have a person in the column that a verb names: "How many of those did he direct?".
-
-    Without such a column those that have the verb in a cell: "Writer and director".
-    """
+    """Return how many rows of the table of earlier answers have a person in the column that a verb names: "How many of those did he direct?"."""
     keywords = question.language.properties.keywords
     said = [name for entity in question.said if (name := keywords(entity["label"]))]
     people = [keywords(entity["label"]) for entity in question.about]
@@ -72,24 +75,14 @@ def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
     verbs = question.language.properties.with_synonyms(words.difference(*people))
     for table in tables:
         names = table.name_column
-        if names is None or not any(cell and keywords(cell["text"]) in said for cell in names.cells):
+        column = next((column for column in table.columns if column.keywords & verbs), None)
+        if column is None or names is None or not any(keywords(text) in said for text in names.texts):
             continue
-        named = [column for column in table.columns if column.keywords & verbs]
-        texts = [
-            (row, column, cell["text"]) for column in table.columns for row, cell in enumerate(column.cells) if cell
-        ]
-        if named:
-            of_people = ((row, keywords(text)) for row, column, text in texts if column is named[0])
-            rows = {row for row, cell in of_people if cell and (cell <= words or any(name <= cell for name in people))}
-        else:
-            cells = [(row, keywords(text)) for row, column, text in texts if column is not names]
-            rows = {row for row, cell in cells if cell and cell <= words} or {
-                row for row, cell in cells if cell & verbs
-            }
+        cells = {row: keywords(cell["text"]) for row, cell in enumerate(column.cells) if cell is not None}
+        rows = [row for row, cell in cells.items() if cell and (cell <= words or any(name <= cell for name in people))]
         if rows:
-            places = table.evidence_places(sorted(rows))
             rivals = frozenset(table.places.values())
-            return [Computed(number_entity(str(len(rows))), COUNT, places, rivals)]
+            return [Computed(number_entity(str(len(rows))), COUNT, table.evidence_places(rows), rivals)]
     return []
 
 
