@@ -37,7 +37,7 @@ class TalkWords(WordLists):
     other_one: re.Pattern[str]
     referring: WordSet
     adverbial: WordSet
-    repeating: WordSet
+    adverbial_phrase: re.Pattern[str]
     bare_ellipsis: re.Pattern[str]
     no_answer: re.Pattern[str]
 

@@ -231,11 +231,11 @@ class Rewriter:
         said = [word for word in fold(question).split() if word not in spoken.words.fillers]
         earlier = spoken.talk.bare(last.question).rstrip(" ?.!").split()
         verb = next((place for place, word in enumerate(earlier) if fold(word) in spoken.answer_types.existential), None)
-        is_other = bool(said) and said[0] in spoken.talk.adverbial and spoken.talk.repeating.issuperset(said[1:])
-        if not is_other or verb is None or fold(earlier[0]) == said[0]:
+        phrase = spoken.talk.adverbial_phrase.match(" ".join(said))
+        if phrase is None or verb is None or fold(earlier[0]) == said[0]:
             return None
         is_adverbial = not verb or fold(earlier[0]) in spoken.talk.adverbial
-        return " ".join([said[0], *earlier[verb:], *([] if is_adverbial else last.answer.split())]) + "?"
+        return " ".join([phrase[1], *earlier[verb:], *([] if is_adverbial else last.answer.split())]) + "?"
 
     def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
         """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
