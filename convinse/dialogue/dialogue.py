@@ -172,7 +172,7 @@ class Dialogue:
         if act == QUESTION:
             head = language.talk.leading.match(utterance)
             rest = utterance[head.end() :] if head else utterance
-            question = rest if asks(rest) else language.talk.bare(utterance)
+            question = language.talk.bare(rest if asks(rest) else utterance)
             if not earlier and foreign(question, language.words.common) is None:
                 pronoun = missing_topic(question, self._resources)
                 if pronoun is not None:

@@ -88,6 +88,28 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     return possible
 
 
+def is_of_kind(question: Question, candidate: EntityCandidate) -> bool:
+    """Return False for what is no number in answer to "how many": neither 1994, nor an award, nor "65th".
+
+    A bare number needs the measure that is asked for in its evidence: "Children, 1" is not how tall she is.
+    """
+    entity, language = candidate.entity, question.language
+    # a model and the words agree: "and Turn the Page?" is no question for a page
+    kinds = {question.expected.kind, language.answer_types.expected_type(question.in_full).kind}
+    if candidate.computed or kinds != {"number"}:
+        return True
+    kind = kind_of_value(entity["id"])
+    if kind != "number" and (is_known(entity) or language.literals.ordinal.search(entity["id"])):
+        return False
+    measures = language.literals.measured(question.in_full)
+    if not measures or not entity["label"][-1:].isdigit():
+        return True
+    keywords = language.properties.keywords
+    names = frozenset[str]().union(*(keywords(topic["label"]) for topic in question.about))
+    words = measures | (keywords(question.in_full) - names)
+    return any(not words.isdisjoint(question.evidences[place].keywords) for place in candidate.places)
+
+
 def _is_compared(candidate: EntityCandidate) -> bool:
     return candidate.computed is not None and candidate.computed.operation == "comparison"
 

@@ -6,11 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.facts import END_TIME, POINT_IN_TIME
+from ..records.facts import AWARD_RECEIVED, END_TIME, POINT_IN_TIME
 from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
@@ -27,6 +28,14 @@ MANY_WORDS = 3  # behind "how many"
 
 # a value of a property of the thing spoken of: the place of its evidence, and the words of the question that ask for the property
 _Value = tuple[int, frozenset[str]]
+
+
+class _Statement(NamedTuple):
+    """A statement of a value, by its text; `precision`: 2 with a time, 1 with other qualifiers, 0 without."""
+
+    precision: int
+    text: str
+    value: _Value
 
 
 def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
@@ -224,9 +233,9 @@ def _names(question: Question, place: int, entity: Entity) -> bool:
 
 def _values_by_property(question: Question, nouns: frozenset[str], about: set[str]) -> Iterator[list[_Value]]:
     """Yield the values of each property of a thing of the question that its nouns name, those of infoboxes first."""
-    # of a prize each time that it was won: the statements with a time, else those with other qualifiers, else all
-    levels: list[dict[tuple[str, str], dict[str, _Value]]] = [defaultdict(dict), defaultdict(dict), defaultdict(dict)]
-    keywords = question.language.properties.keywords
+    # the statements of each value of a property: of a prize one for each time that it was won
+    statements: dict[tuple[str, str], dict[str, list[_Statement]]] = defaultdict(lambda: defaultdict(list))
+    keywords, holds = question.language.properties.keywords, question.language.properties.holds
     words = keywords(question.in_full)
     names = frozenset[str]().union(*(keywords(entity["label"]) for entity in question.about))
     is_present = not question.language.times.asks_about_past(question.in_full)
@@ -236,27 +245,33 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             label = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
             asking = question.property_names.asking(label, words)
             of_property = question.property_names.asking(label, nouns)
-            # "how many Emmys did X win", "how many Academy Awards": the values that have what the property does not say
-            is_named = bool(asking) and nouns - of_property <= keywords(fact.object["label"])
+            # "how many Emmys did X win", "how many Oscars does X have": the values that have what the property does not say
+            value_words = keywords(fact.object["label"])
+            is_asked = bool(asking) or fact.predicate["id"] == AWARD_RECEIVED
+            is_named = is_asked and (nouns <= of_property or all(holds(value_words, noun) for noun in nouns))
             if is_recurring:  # "how many times did X win Y"
-                holds = question.language.properties.holds
-                is_named = fact.object["id"] in about or all(
-                    holds(keywords(fact.object["label"]), word) for word in words - nouns - asking - names
-                )
+                others = words - nouns - asking - names
+                is_named = fact.object["id"] in about or all(holds(value_words, word) for word in others)
             is_past = is_present and any(predicate["id"] == END_TIME for predicate, _ in fact.qualifiers)
             if fact.subject["id"] in about and is_named and not is_past and is_item(fact.object["id"]):
-                key = fact.subject["id"], fact.predicate["id"]
                 is_by_name = not is_recurring and nouns <= of_property  # "how many wives": each value once
                 qualifiers = {predicate["id"] for predicate, _ in fact.qualifiers}
-                level = 2 if is_by_name or not qualifiers else 1 - (POINT_IN_TIME in qualifiers)
-                distinct = fact.object["id"] if is_by_name else read.text
-                for values in levels[level:]:
-                    values[key].setdefault(distinct, (place, asking))
+                precision = 0 if is_by_name else bool(qualifiers) + (POINT_IN_TIME in qualifiers)
+                text = fact.object["id"] if is_by_name else read.text
+                key = fact.subject["id"], fact.predicate["id"]
+                statements[key][fact.object["id"]].append(_Statement(precision, text, (place, asking)))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
             name = keywords(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
             if name and name <= nouns and not any(any(find_literals(text)) for text in texts):
                 yield [(place, frozenset())] * len({*texts})
-    for key in levels[-1]:
-        yield [*next(values[key] for values in levels if key in values).values()]
+    for by_value in statements.values():
+        yield [value for of_value in by_value.values() for value in _most_precise(of_value)]
+
+
+def _most_precise(statements: Sequence[_Statement]) -> list[_Value]:
+    """Return the statements with a time, else those with other qualifiers, else all, each text once."""
+    precision = max(statement.precision for statement in statements)
+    precise = (statement for statement in reversed(statements) if statement.precision == precision)
+    return [*reversed({statement.text: statement.value for statement in precise}.values())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from ..encoder.checkpoint import model_path
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.literals import is_known
+from .admission import is_of_kind
 from .base import HeterogeneousAnswering
 from .cell_answers import head_keywords
 from .document_tables import document_tables
@@ -67,7 +68,9 @@ class EntityVoting(HeterogeneousAnswering):
                 results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
                 measured = self.measure(question, next(read), of_documents)
-                ranked = with_list(question, measured.candidates, self.ranker.ranked(measured))
+                # what is of another kind has its share of the probability, so that the rest is no surer for its absence
+                ranked = self.ranker.ranked(measured, partial(is_of_kind, question))
+                ranked = with_list(question, measured.candidates, ranked)
                 question, ranked = cite_list(turn, question, measured.candidates, ranked)
                 question, ranked = with_definition(turn, question, ranked, sources)
                 results.append(self.finish(turn, question, ranked, is_covered=True))

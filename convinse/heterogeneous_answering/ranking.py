@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ..support.logit import Logit, feature_names, read_logit
+from .candidates import EntityCandidate
 from .features import Features, Measured, QuestionFeatures
 from .ranked_answers import AnswerCandidate, ordered
 from .yes_no import YesNoFeatures
@@ -38,12 +40,13 @@ class AnswerRanking:
         (folder / FILE).write_bytes(self.candidates.content())
         (folder / YES_NO_FILE).write_bytes(self.yes_no.content())
 
-    def ranked(self, measured: Measured) -> list[AnswerCandidate]:
-        """Return candidates with their probabilities, best first; the remainder to 1 is that of "none of these"."""
+    def ranked(self, measured: Measured, admits: Callable[[EntityCandidate], bool]) -> list[AnswerCandidate]:
+        """Return the admitted candidates with their probabilities, best first; the remainder to 1 is that of "none of these"."""
         chances = self.candidates.probabilities(measured.features, measured.question)[:-1].tolist()
         return ordered(
             AnswerCandidate(candidate.entity, chance, candidate.places, candidate.reasons)
             for candidate, chance in zip(measured.candidates, chances, strict=True)
+            if admits(candidate)
         )
 
     def yes(self, features: YesNoFeatures) -> float:

@@ -54,11 +54,14 @@ class EntityLinker:
         items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: set(stems(" ".join((self._kb.description(item), *self._kb.types(item))))) for item in items}
+        has_names = any(mention.kind == "name" for mention in spotted)
         mentions = []
         for number, mention in enumerate(spotted):
             other_words = context - set(stems(mention.surface))
             other_pools = [*pools[max(0, number - _RIVALS) : number], *pools[number + 1 : number + 1 + _RIVALS]]
             rivals = dict.fromkeys(c.id for pool in other_pools for c, _ in pool)
+            # "who did zidane play for at juventus": a surname in lower case beside a name, if a fact has both
+            needs_relation = mention.kind == "part" and mention.surface.islower() and has_names
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
@@ -71,7 +74,10 @@ class EntityLinker:
                     + params.h_conn * connectivity
                     + params.h_coh * coherence
                 )
-                scored.append((candidate, round(score, 6)))
+                if connectivity == 1 or not needs_relation:
+                    scored.append((candidate, round(score, 6)))
+            if not scored:
+                continue
             scored.sort(key=lambda pair: (-pair[1], int(pair[0].id[1:])))
             if params.k == "AUTO":
                 k = _auto_k([candidate.frequency for candidate, _ in pools[number]])

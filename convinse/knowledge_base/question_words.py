@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -74,19 +74,24 @@ class WordRules:
         """Return the kind of an item, see `AnswerTypes.entity_kind`."""
         return self._language.answer_types.entity_kind(candidate.id, self._kb.types(candidate.id))
 
-    def is_part_of_name(self, tokens: list[Word], start: int, end: int) -> bool:
-        """Return True if capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
+    def is_part_of_name(
+        self, tokens: list[Word], start: int, end: int, taken: Container[int] = (), is_cased: bool = True
+    ) -> bool:
+        """Return True if words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup".
 
-        def may_name(token: Word) -> bool:  # "Date" and "Director" of a terse question do not
+        They have a capital, or, in a text without, no text writes them in lower case ("michael corleone"). Other names are `taken`.
+        """
+
+        def may_name(place: int) -> bool:  # "Date" and "Director" of a terse question do not
+            token = tokens[place]
             is_word = token.form in self._not_names or token.form.isdigit() or self.asks(token)
-            return token.capital and not is_word
+            is_written_so = token.capital if is_cased else not self.is_written_small(token.form)
+            return is_written_so and not is_word and place not in taken
 
-        if start and tokens[start].joined:
-            before = tokens[start - 1]
-            if not (before.possessive or before.first) and may_name(before):
-                return True
+        before = start - 1
+        is_preceded = start > 0 and tokens[start].joined and not (tokens[before].possessive or tokens[before].first)
         is_followed = end < len(tokens) and tokens[end].joined and not tokens[end - 1].possessive
-        return is_followed and may_name(tokens[end])
+        return (is_preceded and may_name(before)) or (is_followed and may_name(end))
 
     def is_adjective(self, tokens: list[Word], place: int) -> bool:
         """Return True if a word describes the next one ("British actor") and names no item by itself."""

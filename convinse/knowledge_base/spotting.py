@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -204,29 +204,33 @@ class NameSpotter:
         for size in range(min(_MAX_PARTIAL, len(tokens)), 0, -1):
             for start in range(len(tokens) - size + 1):
                 window, is_free = tokens[start : start + size], taken.isdisjoint(range(start, start + size))
-                if not is_free or not self._is_usable(tokens, start, size, is_cased, has_names):
+                if not is_free or not self._is_usable(tokens, start, size, is_cased, has_names, taken):
                     continue
                 form = fold(text[window[0].start : window[-1].end])
-                scored, kind = self._close.find(form, any(token.capital for token in window))
-                if scored:
+                is_capital = any(token.capital for token in window)
+                scored, kind = self._close.find(form, is_capital)
+                # beside a full name a word in lower case may be a surname, but is not taken for a misspelt name
+                if scored and (kind == "part" or is_capital or not has_names):
                     taken.update(range(start, start + size))
                     yield range(start, start + size), _spotted(text, window, scored, kind)
 
-    def _is_usable(self, tokens: list[Word], start: int, size: int, is_cased: bool, has_names: bool) -> bool:
+    def _is_usable(
+        self, tokens: list[Word], start: int, size: int, is_cased: bool, has_names: bool, taken: Container[int]
+    ) -> bool:
         window = tokens[start : start + size]
         content = [token for token in window if token.form not in self._not_names]
         if not content or window[-1].form in self._not_names or window[0].form in self._not_names - {"the"}:
             return False
         if all(map(self._rules.asks, content)):
             return False
-        if is_cased and self._rules.is_part_of_name(tokens, start, start + size):
+        if self._rules.is_part_of_name(tokens, start, start + size, taken, is_cased):
             return False
         word = content[0]
         if len(content) == 1 and not word.capital and (word.possessive or self._rules.is_written_small(word.form)):
             return False
         if size == 1 and window[0].capital and self._rules.is_adjective(tokens, start):  # "German businessman"
             return False
-        if not (is_cased or has_names):
+        if not is_cased and (not has_names or size == 1):
             return True
         if size == 1 and window[0].first:
             return False

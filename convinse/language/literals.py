@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 
 from .property_names import PropertyWords
@@ -30,6 +31,8 @@ class LiteralWords(WordLists):
     paying: re.Pattern[str]
     lasting: re.Pattern[str]
     measures: Table
+    sizing: WordSet
+    ordinal: re.Pattern[str]
     inclusive: Phrases
 
     @cached_property
@@ -76,6 +79,13 @@ class LiteralWords(WordLists):
     def names_of(self, head: str) -> WordSet:
         """Return the keyword of a noun or adjective, and the keywords of the measures that it asks for."""
         return frozenset((head, *self._measure_names.get(head, ())))
+
+    def measured(self, question: str) -> WordSet:
+        """Return the keywords of the measure that "how tall" asks for; empty for other questions and those for any amount."""
+        words = fold(question).split()
+        adjectives = (word for how, word in pairwise(words) if how == "how" and word not in self.sizing)
+        names = (self._measure_names.get(self.properties.keyword(word), frozenset()) for word in adjectives)
+        return next(filter(None, names), frozenset())
 
     @cached_property
     def _measure_names(self) -> Table:

@@ -37,12 +37,16 @@ class TalkWords(WordLists):
     other_one: re.Pattern[str]
     referring: WordSet
     adverbial: WordSet
+    adverbial_phrase: re.Pattern[str]
     bare_ellipsis: re.Pattern[str]
     no_answer: re.Pattern[str]
 
     def bare(self, utterance: str) -> str:
-        """Return an utterance without the asides before it: "hm, who sang it" asks what "who sang it" asks."""
+        """Return what is asked, without asides or a question taken back: "hm, who sang it", "who wrote it, I mean who sang it"."""
         rest = self.asides.sub("", utterance.strip())
+        repair = self.self_repair.search(rest)
+        if repair is not None and self.types.asks(rest[: repair.start()]):
+            rest = rest[repair.end() :]
         rest = self.contracted.sub(r"\1's", rest)
         return rest if _WORD.search(rest) else utterance
 

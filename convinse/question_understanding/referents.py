@@ -30,7 +30,7 @@ _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
 
 class ReferentFeatures(NamedTuple):
-    """The features of an entity that the conversation was about, from 0 to 1, except `pointed` and `fits`.
+    """The features of an entity that the conversation was about, from 0 to 1, except `pointed`, `fits` and `of_class`.
 
     Attributes:
         pointed: logarithm of the probability that the rewrite head points at its name, scaled to -1 (no pointer) to 0.
@@ -38,7 +38,7 @@ class ReferentFeatures(NamedTuple):
         first_asked: the first turn of the present topic was about it.
         asked: the share of the turns of the present topic that were about it.
         fits: 1 if a pronoun of the question may stand for it, by kind and gender, -1 if no pronoun may, 0 without a pronoun.
-        of_class: the question has a noun for its class ("the film").
+        of_class: 1 if the question has a noun for its class ("the film"), -1 if only for other classes, 0 without such a noun.
         apart: the question names items itself; the entity is not one of them, not in a fact with one, and neither page names the other.
     """
 
@@ -163,7 +163,7 @@ class FeatureReader:
                     first_asked=float(present.start in earlier.questions),
                     asked=sum(turn in present for turn in earlier.questions) / max(1, len(present)),
                     fits=fit,
-                    of_class=float(not classes.isdisjoint(heads)),
+                    of_class=0.0 if not classes or not heads else -1.0 if classes.isdisjoint(heads) else 1.0,
                     apart=float(bool(named) and not (is_linked and self._is_near(item, named))),
                 )
             )
@@ -186,9 +186,10 @@ class FeatureReader:
         if not pronouns:
             return [0.0] * len(items)
         fits = [1.0 if any(self.may_mean(pronoun, item) for pronoun in pronouns) else -1.0 for item in items]
-        if any(fit > 0 and not is_document_item(item) for item, fit in zip(items, fits, strict=True)):
-            # the kind of a document's thing is unknown: an item that is known to fit comes before it
-            return [0.0 if is_document_item(item) else fit for item, fit in zip(items, fits, strict=True)]
+        is_known = [is_item(item) and not is_document_item(item) for item in items]
+        if any(fit > 0 for fit, known in zip(fits, is_known, strict=True) if known):
+            # the kind of a name, or of a document's thing, is unknown: an item that is known to fit comes before it
+            return [fit if known else 0.0 for fit, known in zip(fits, is_known, strict=True)]
         return fits
 
     def read_nothing(self, question: str, named: Mapping[str, int]) -> NoneFeatures:

@@ -164,6 +164,10 @@ class Rewriter:
         if not any(features[place].fits > 0 for place in likely):  # "when it came out" behind a turn about people
             fitting = [place for place in order if features[place].fits > 0]
             likely = fitting[:1] or likely
+        for pronoun in self._reader.pronouns(question):  # "how many goals did he score there": a person and a place
+            may_mean = [place for place in order if self._reader.may_mean(pronoun, entities[place].entity["id"])]
+            if set(may_mean).isdisjoint(likely):
+                likely += may_mean[:1]
         referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
             text = completed.text.rstrip(" ?")
@@ -196,7 +200,7 @@ class Rewriter:
         With it how little it is one: the head's shares of "nothing" for both ends of the gap, together.
         """
         last_question = earlier[-1].question
-        if bare := self._other_question_word(question, last_question):
+        if bare := self._other_question_word(question, earlier[-1]):
             insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question")
             return FullQuestion(bare, (insertion,)), 0.0
         tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
@@ -218,16 +222,20 @@ class Rewriter:
         full = FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
         return full, float(starts[0] + ends[0])
 
-    def _other_question_word(self, question: str, last_question: str) -> str | None:
-        """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up."""
-        words = self._language.words
-        said = [word for word in fold(question).split() if word not in words.fillers]
-        first, _, rest = self._language.talk.bare(last_question).partition(" ")
-        adverbial = self._language.talk.adverbial
-        before = fold(first)
-        if len(said) != 1 or said[0] == before or not {said[0], before} <= adverbial:
+    def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
+        """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.
+
+        Behind "did he marry?" and behind "whom did he marry?", with the answer, it is "where did he marry (her)?".
+        """
+        spoken = self._language
+        said = [word for word in fold(question).split() if word not in spoken.words.fillers]
+        earlier = spoken.talk.bare(last.question).rstrip(" ?.!").split()
+        verb = next((place for place, word in enumerate(earlier) if fold(word) in spoken.answer_types.existential), None)
+        phrase = spoken.talk.adverbial_phrase.match(" ".join(said))
+        if phrase is None or verb is None or fold(earlier[0]) == said[0]:
             return None
-        return f"{said[0]} {rest.rstrip(' ?.!')}?"
+        is_adverbial = not verb or fold(earlier[0]) in spoken.talk.adverbial
+        return " ".join([phrase[1], *earlier[verb:], *([] if is_adverbial else last.answer.split())]) + "?"
 
     def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
         """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").

@@ -33,7 +33,7 @@ def steps_of(
     """
     names = [*linked, *_unlinked(text, linked, language)]
     aging = language.steps.aging.search(text)
-    if aging is not None and not language.talk.self_repair.search(text):
+    if aging is not None:
         return _of_age(text, aging.end(), names, history, kb, language)
     topic = _TOPIC.search(text)
     behind = f" {topic[1]}?" if topic else "?"

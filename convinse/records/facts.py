@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 from .evidence import Entity, Evidence, Mention, Predicate, unique_entities
 
 START_TIME, END_TIME, POINT_IN_TIME = "P580", "P582", "P585"
+AWARD_RECEIVED = "P166"
 _SEPARATOR = ", "
 
 

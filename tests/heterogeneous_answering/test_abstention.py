@@ -2,7 +2,9 @@
 
 from types import SimpleNamespace
 
-from literal_evidence import ENGLISH, evidence
+import pytest
+from asked_turns import knowledge_over, question_of
+from literal_evidence import ENGLISH, evidence, fact
 
 from case_tables import each_case
 from convinse.heterogeneous_answering.abstention import foreign, reason_to_abstain, unknown_names
@@ -31,6 +33,21 @@ def test_a_reason_to_abstain(case):
     if not case.get("evidences", True):
         inputs["evidences"] = ()
     assert reason_to_abstain(asked_for(**inputs), ranked(*case["scores"]), 0.3) == case["reason"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ((("It", "released", "1997"), ("It", "released", "1998")), None),  # in two countries
+        ((("It", "released", "1997"), ("It", "ended", "1998")), "the evidences disagree: 1997 or 1998"),
+    ],
+)
+def test_the_dates_of_one_property_are_likely_together(facts, reason):
+    years = [{"id": f"{year}-01-01T00:00:00Z", "label": year} for _, _, year in facts]
+    evidences = [fact(*labels, ids=[(year["label"], year["id"])]) for labels, year in zip(facts, years, strict=True)]
+    answers = [AnswerCandidate(year, 0.2, (place,), ("evidences",)) for place, year in enumerate(years)]
+    question = question_of("When was it released?", *evidences, knowledge=knowledge_over())
+    assert reason_to_abstain(question, answers, 0.3) == reason
 
 
 @each_case("abstentions", "names")

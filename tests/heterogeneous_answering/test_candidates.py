@@ -2,7 +2,8 @@ import pytest
 from asked_turns import knowledge_over, question_of, representation_of, thing
 from literal_evidence import ENGLISH, attribute, evidence, fact, item_id, row
 
-from convinse.heterogeneous_answering.candidates import Computed
+from convinse.heterogeneous_answering.admission import is_of_kind
+from convinse.heterogeneous_answering.candidates import Computed, EntityCandidate
 from convinse.heterogeneous_answering.finding import entity_roles, find_candidates, unlinked_names
 from convinse.heterogeneous_answering.ranked_answers import AnswerCandidate
 from convinse.language.read_evidence import ReadEvidence
@@ -59,6 +60,25 @@ def test_a_question_for_a_number_asks_for_no_words_and_no_award():
     labels = found("How many prizes did she win?", *evidences, read=["three", "Some Words"], answer_type="number")
     assert "3" in labels and not {"Golden Bear", "Some Words", "Ann Marie Lee"} & set(labels)
     assert "Bob" in labels  # a type alone excludes nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "evidence_", "label", "is_possible"),
+    [
+        ("How tall is Ann?", attribute("Ann", ["Children"], "2"), "2", False),
+        ("How tall is Ann?", attribute("Ann", ["Height"], "2"), "2", True),
+        ("How large was the crowd?", attribute("Ann", ["Largest audience"], "198"), "198", True),
+        ("How many prizes did Ann win?", fact("Ann", "award received", "Golden Bear"), "Golden Bear", False),
+        ("How many prizes did Ann win?", evidence("She was at the 65th show.", "text"), "65th", False),
+        ("Who won the prize?", evidence("It was Bob.", "text", ("Bob", item_id("Bob"))), "Bob", True),
+    ],
+)
+def test_an_amount_is_a_number_of_what_is_measured(text, evidence_, label, is_possible):
+    representation = {**representation_of(thing("Ann")), "answer_type": "number" if text[0] == "H" else "person"}
+    question = question_of(text, evidence_, knowledge=KNOWLEDGE, representation=representation)
+    entity = thing(label) if label == "Golden Bear" else {"id": label, "label": label}
+    candidate = EntityCandidate(entity, best_places=(0,))
+    assert is_of_kind(question, candidate) is is_possible
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,10 @@ SCORES = {"Ann": 0.4, "Disco": 0.3, "Bob": 0.2, "Cat": 0.001, "Dan": 0.1, "Eve":
         ("Who are its members?", ["Ann", "Bob"]),  # Cat is too improbable
         ("Who is its first member?", []),
         ("Who were the members of The Trio?", ["Ann", "Bob"]),
+        ("show me the members of The Trio", ["Ann", "Bob"]),
+        ("and its members", ["Ann", "Bob"]),
+        ("what is the line-up of The Trio", ["Ann", "Bob"]),
+        ("show me the first member of The Trio", []),
     ],
 )
 def test_values_of_the_same_property_are_listed(text, listed):

@@ -56,15 +56,7 @@ def test_an_age_may_be_that_of_somebody_described(world_kb, text, question):
     assert born["question"] == question and (born["use"], later["use"]) == ("born", "then")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "When was Ice Age released?",
-        "how old is he",
-        "how old is Titanic's star, I mean when was Titanic made",
-        "What is the age limit?",
-    ],
-)
+@pytest.mark.parametrize("text", ["When was Ice Age released?", "how old is he", "What is the age limit?"])
 def test_no_age_is_computed(world_kb, text):
     assert not any("use" in step for step in steps(text, world_kb, []))
 

@@ -67,7 +67,7 @@ def test_features_of_items_of_the_history(world_kb):
     film, director = reader.read(
         "Who stars in the film?", earlier_entities(history), range(1), [0.0, 0.0], {"Q25188": 0}
     )
-    assert (film.of_class, director.of_class, film.fits) == (1.0, 0.0, 0.0)
+    assert (film.of_class, director.of_class, film.fits) == (1.0, -1.0, 0.0)
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)
 
