@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from ..records.ranked_rows import value_of
 from ..records.units import IN_BASE, quantity_of
+from .columns import Column
 from .question import Question
-from .tables import Column, Table
+from .tables import Table
 
 _LIMIT_WORDS = 4  # behind "below" that may name a column
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")

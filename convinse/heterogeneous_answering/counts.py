@@ -16,8 +16,9 @@ from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
-from .selections import best_explained, extent_of, relates_rows, title_words, unexplained
-from .tables import Table, lettered
+from .selections import best_explained, extent_of
+from .table_words import relates_rows, title_words, unexplained
+from .tables import Selection, Table, lettered
 
 COUNT = "count"
 _CLAUSE_END = re.compile(r"[,;.]")
@@ -63,16 +64,19 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     if not question.is_of_files and _is_stated(question, nouns):
         return []
-    if operations.counted_of_those.search(question.text):
-        return _of_those(question, tables)
-    return _rows(question, tables, things, nouns) or _values(question, things, nouns)
+    if not operations.counted_of_those.search(question.text):
+        return _rows(question, tables, things, nouns) or _values(question, things, nouns)
+    for result in _rows(question, tables, things, nouns):
+        # the numbers beside those are no rivals of their number
+        places = next(
+            ({*table.places.values()} for table in tables if {*result.places} <= {*table.places.values()}), ()
+        )
+        return [result._replace(rivals=result.rivals.union(places))]
+    return _of_those(question, tables)
 
 
 def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    """Return how many rows of the table of earlier answers have a person in the column that a verb names: "How many of those did he direct?".
-
-    Without such a column those that have the verb in a cell: "Writer and director".
-    """
+    """Return how many rows of the table of earlier answers have a person in the column that a verb names: "How many of those did he direct?"."""
     keywords = question.language.properties.keywords
     said = [name for entity in question.said if (name := keywords(entity["label"]))]
     people = [keywords(entity["label"]) for entity in question.about]
@@ -80,24 +84,14 @@ def _of_those(question: Question, tables: Sequence[Table]) -> list[Computed]:
     verbs = question.language.properties.with_synonyms(words.difference(*people))
     for table in tables:
         names = table.name_column
-        if names is None or not any(cell and keywords(cell["text"]) in said for cell in names.cells):
+        column = next((column for column in table.columns if column.keywords & verbs), None)
+        if column is None or names is None or not any(keywords(text) in said for text in names.texts):
             continue
-        named = [column for column in table.columns if column.keywords & verbs]
-        texts = [
-            (row, column, cell["text"]) for column in table.columns for row, cell in enumerate(column.cells) if cell
-        ]
-        if named:
-            of_people = ((row, keywords(text)) for row, column, text in texts if column is named[0])
-            rows = {row for row, cell in of_people if cell and (cell <= words or any(name <= cell for name in people))}
-        else:
-            cells = [(row, keywords(text)) for row, column, text in texts if column is not names]
-            rows = {row for row, cell in cells if cell and cell <= words} or {
-                row for row, cell in cells if cell & verbs
-            }
+        cells = {row: keywords(cell["text"]) for row, cell in enumerate(column.cells) if cell is not None}
+        rows = [row for row, cell in cells.items() if cell and (cell <= words or any(name <= cell for name in people))]
         if rows:
-            places = table.evidence_places(sorted(rows))
             rivals = frozenset(table.places.values())
-            return [Computed(number_entity(str(len(rows))), COUNT, places, rivals)]
+            return [Computed(number_entity(str(len(rows))), COUNT, table.evidence_places(rows), rivals)]
     return []
 
 
@@ -120,56 +114,81 @@ def _is_stated(question: Question, nouns: frozenset[str]) -> bool:
 
 
 def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], nouns: frozenset[str]) -> list[Computed]:
+    """Return the number of rows that a question selects, of the table that explains it best."""
     if relates_rows(question, tables):
         return []
-    properties = question.language.properties
-    words = properties.keywords(question.in_full) | lettered(question.in_full)
-    # else the amount is in a cell
-    countable = (table for table in tables if not any(column.keywords & nouns for column in table.amounts))
-    several = [table for table in countable if len(table.rows) > 1 and not _is_partial(question, table)]
-    # "How many repairs were made in 2024?": of a file "repairs", if there is one, not of whatever has rows of 2024
-    named = [table for table in several if things & title_words(table, question)]
-    if (
-        not named
-        and any(column.keywords & nouns for table in tables for column in table.amounts)
-        and question.is_of_files
-    ):
-        return []  # "how many tickets did we sell for the concert?" of a column "Tickets sold" of another table
-    several = named or several
+    words = question.language.properties.keywords(question.in_full) | lettered(question.in_full)
+    several = _countable(question, tables, things, nouns)
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
-    named = [table for table in several if not things & (table.headers | table.title_keywords)]
-    found += [pair for pair in best_explained(COUNT, question, named, words) if things & pair[1].used]
+    unnamed = [table for table in several if not things & (table.headers | table.title_keywords)]
+    found += [pair for pair in best_explained(COUNT, question, unnamed, words) if things & pair[1].used]
     # "How often did a deploy cause it?": rows whose cause is a deploy, not the different causes
     found.sort(key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
     for table, selected in found:
-        rows, used = selected.rows, selected.used
-        titles = table.title_keywords | properties.keywords(table.rows[0]["section"])
-        if _is_of_document(question, table):
-            titles |= title_words(table, question)  # of "incidents.csv" the rows are incidents
-        named_things = things | (nouns & (table.headers | titles))
-        if not used and not named_things & (table.headers | titles):
+        used, is_document = selected.used, _is_of_document(question, table)
+        names = _names_of_things(question, table)
+        named_things = things | (nouns & names)
+        is_named = bool(named_things & names)
+        if not used and not is_named:
             continue
         # "how many rooms does the flat have?" is not asked of the rooms in which things stand
-        if not used and _is_of_document(question, table) and unexplained(question, table, words - things, used):
+        if not used and is_document and unexplained(question, table, words - things, used):
             continue
-        texts = {column: [cell["text"] for row in rows if (cell := column.cells[row])] for column in table.columns}
-        selecting = (column for column in table.columns if properties.keyword_set(texts[column]) & used)
-        if (words & table.headers) - named_things - used.union(*(column.keywords for column in selecting)):
-            continue  # a column asks for something else
-        of_things = next(
-            (column for column in table.columns if column.keywords & named_things and column.order is None), None
-        )
-        values = {fold(cell["text"]) for row in rows if of_things and (cell := of_things.cells[row]) is not None}
-        number = len(values) if values and not used else len(rows)
-        is_named = bool(named_things & (table.headers | titles))
-        is_document = _is_of_document(question, table)
+        if _asks_for_column(question, table, selected, words - named_things):
+            continue
+        number = _number(table, selected, named_things)
         if number > 1 or (number == 1 and used and is_named and is_document):
-            places = table.evidence_places(rows)
+            places = table.evidence_places(selected.rows)
             rivals = frozenset(table.places.values()) if is_named and not is_document else frozenset[int]()
             answer = number_entity(str(number))
             return [Computed(answer, COUNT, places, rivals, extent=extent_of(table, selected))]
     return []
+
+
+def _countable(
+    question: Question, tables: Sequence[Table], things: frozenset[str], nouns: frozenset[str]
+) -> list[Table]:
+    """Return the tables of which a question may count rows: those that are called so, or else all."""
+    with_amounts = [table for table in tables if any(column.keywords & nouns for column in table.amounts)]
+    several = [
+        table
+        for table in tables
+        if table not in with_amounts and len(table.rows) > 1 and not _is_partial(question, table)
+    ]
+    # "How many repairs were made in 2024?": of a file "repairs", if there is one, not of whatever has rows of 2024
+    if named := [table for table in several if things & title_words(table, question)]:
+        return named
+    if with_amounts and question.is_of_files:
+        return []  # "how many tickets did we sell for the concert?" of a column "Tickets sold" of another table
+    return several
+
+
+def _names_of_things(question: Question, table: Table) -> frozenset[str]:
+    """Return the words by which a table calls what its rows are: of "incidents.csv" the rows are incidents."""
+    section = question.language.properties.keywords(table.rows[0]["section"])
+    names = table.headers | table.title_keywords | section
+    return names | title_words(table, question) if _is_of_document(question, table) else names
+
+
+def _asks_for_column(question: Question, table: Table, selected: Selection, words: frozenset[str]) -> bool:
+    """Return True if some words ask for a column that does not select the rows."""
+    selecting = set(selected.used)
+    for column in table.columns:
+        texts = [cell["text"] for row in selected.rows if (cell := column.cells[row])]
+        if question.language.properties.keyword_set(texts) & selected.used:
+            selecting |= column.keywords
+    return bool(words & table.headers - selecting)
+
+
+def _number(table: Table, selected: Selection, things: frozenset[str]) -> int:
+    """Return the number of the selected rows; of all rows that of the different things in the column that is called so."""
+    named = (column for column in table.columns if column.keywords & things and column.order is None)
+    column = None if selected.used else next(named, None)
+    if column is None:
+        return len(selected.rows)
+    values = {fold(cell["text"]) for row in selected.rows if (cell := column.cells[row]) is not None}
+    return len(values) or len(selected.rows)
 
 
 def _is_partial(question: Question, table: Table) -> bool:

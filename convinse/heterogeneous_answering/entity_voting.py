@@ -13,6 +13,7 @@ from ..records.evidence import Entity
 from ..records.literals import is_known
 from .admission import is_of_kind
 from .base import HeterogeneousAnswering
+from .cell_answers import head_keywords
 from .document_tables import document_tables
 from .features import Measured, measure
 from .finding import find_candidates
@@ -24,7 +25,7 @@ from .ranking import AnswerRanking
 from .reader import read_answers
 from .sentences import with_definition
 from .table_questions import computed_answers
-from .tables import Table, head_keywords, whole_tables
+from .tables import Table, whole_tables
 from .yes_no import Verdict, yes_or_no
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from .merging import MergedCandidates
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .reader import as_words
-from .selections import content_words
-from .table_questions import requested_cell
+from .table_cells import requested_cell
+from .table_words import content_words
 from .tables import Table
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence

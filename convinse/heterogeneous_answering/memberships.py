@@ -11,9 +11,11 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import number_entity
 from .candidates import Computed
+from .columns import Column
 from .question import Question
-from .selections import content_words, extent_of, title_words
-from .tables import Column, Selection, Table, evidence_of_row
+from .selections import extent_of
+from .table_words import content_words, title_words
+from .tables import Selection, Table, evidence_of_row
 
 _Names = dict[str, int]  # the rows of a table by their names
 
@@ -67,7 +69,7 @@ def is_member(
     listing = [table for table in tables if not table.pairs and table.name_column]
     for table in listing:
         of_rows = table.name_column.keywords if table.name_column else frozenset[str]()
-        others = frozenset[str]().union(*(column.keywords for column in table.columns)) - of_rows
+        others = table.headers - of_rows
         called = words & ((title_words(table, question) | of_rows) - others)  # "in stock" may be a column
         name = words - called - table.headers
         if not called or not name:
@@ -76,10 +78,10 @@ def is_member(
             if name <= keywords(text):
                 return True, table.evidence_places([row])
         for other in listing:
-            columns = [column for column in other.columns if column.order is None]
-            for text, row in (entry for column in columns for entry in _names_in(other, column).items()):
-                if name <= keywords(text):
-                    return False, other.evidence_places([row])
+            for column in other.columns:
+                for text, row in _names_in(other, column).items() if column.order is None else ():
+                    if name <= keywords(text):
+                        return False, other.evidence_places([row])
     return None
 
 
@@ -115,23 +117,29 @@ def _names(table: Table, words: AbstractSet[str] = frozenset()) -> _Names:
 
 
 def _names_in(table: Table, column: Column) -> _Names:
-    cells = enumerate(column.cells)
-    rows = {cell["text"]: row for row, cell in cells if cell is not None and row not in table.totals}
+    rows = {}
+    for row, cell in enumerate(column.cells):
+        if cell is not None and row not in table.totals:
+            rows[cell["text"]] = row
     return {name: row for name, row in rows.items() if not column.is_empty(row)}
 
 
 def _names_like(table: Table, names: _Names, words: AbstractSet[str]) -> _Names:
     """Return the folded names in the column of a table that has most of some names, of two the one that words name."""
     sought = {*map(fold, names)}
-    columns = [
-        (column, {fold(name): row for name, row in _names_in(table, column).items()}) for column in table.columns
-    ]
-    best = max(columns, key=lambda pair: (len(sought & pair[1].keys()), bool(pair[0].keywords & words)), default=None)
-    return {} if best is None else best[1]
+    best, most = _Names(), (-1, False)
+    for column in table.columns:
+        folded = {fold(name): row for name, row in _names_in(table, column).items()}
+        shared = len(sought & folded.keys()), bool(column.keywords & words)
+        if shared > most:
+            best, most = folded, shared
+    return best
 
 
 def _place(question: Question, words: AbstractSet[str]) -> int:
     """Return where the first of some keywords begins in a question."""
-    found = (match.start() for match in re.finditer(r"[^\s?,]+", question.in_full)
-             if question.language.properties.keywords(match[0]) & words)  # fmt: skip
-    return next(found, len(question.in_full))
+    keywords = question.language.properties.keywords
+    for match in re.finditer(r"[^\s?,]+", question.in_full):
+        if keywords(match[0]) & words:
+            return match.start()
+    return len(question.in_full)

@@ -11,20 +11,13 @@ from ..language.text import fold
 from ..records.evidence import Cell, Entity
 from .bounds import bound_words, limiting_column, with_measures
 from .candidates import Computed
+from .cell_answers import cell_answers, head_keywords
+from .columns import Column
 from .question import Question
-from .selections import (
-    alternatives,
-    best_explained,
-    content_words,
-    denied_words,
-    extent_of,
-    named_state,
-    relates_rows,
-    selected_rows,
-    title_words,
-    unexplained,
-)
-from .tables import Column, Selection, Table, cell_answers, evidence_of_row, head_keywords
+from .selections import alternatives, best_explained, extent_of, selected_rows
+from .table_states import denied_words, named_state
+from .table_words import content_words, relates_rows, title_words, unexplained
+from .tables import Selection, Table, evidence_of_row
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
 _NOUN_WORDS = 3  # behind "list all"
@@ -190,56 +183,91 @@ def _people_in(cell: Cell) -> list[Entity]:
 
 def _listed_column(question: Question, table: Table, selected: Selection, nouns: AbstractSet[str]) -> Column | None:
     """Return the column of the things that a question asks for: that of "which NOUN", people for "who", or the names of the rows."""
+    types, text = question.language.answer_types, question.in_full
+    is_for_person = types.expected_type(text).kind == "person"
     if table.pairs:  # its rows are documents, not people
-        people = _column_of_people(question, table, selected)
-        is_for_people = question.language.answer_types.expected_type(question.in_full).kind == "person"
-        return people or (None if is_for_people else table.name_column)
-    keywords, types = question.language.properties.keywords, question.language.answer_types
-    columns, equal = [], []
-    themselves = None  # the column of "list the errors", of entries that all have the word
-    for column in table.columns:
-        texts = [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
-        if len({*texts}) > 1 or not all(keywords(text) & selected.used for text in texts):
-            columns.append(column)
-            if len(texts) == len(selected.rows) and all(keywords(text) & nouns & selected.used for text in texts):
-                themselves = themselves or column
-        elif len(texts) > 1:
-            equal.append(column)
-    words, kind = keywords(question.in_full), question.expected.kind
-    if kind == "person" and types.expected_type(question.in_full).kind != kind:
+        return _column_of_people(question, table, selected) or (None if is_for_person else table.name_column)
+    kind, words = question.expected.kind, question.language.properties.keywords(text)
+    if kind == "person" and not is_for_person:
         kind = "any"  # "what has Ines borrowed?"
-    headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
-    if table.title_keywords & nouns or nouns & title_words(
-        table, question
-    ):  # "visits at 10:15" of a column "Day of visit"
-        headed = [column for column in headed if not column.is_dated or _is_said(column.header, question)]
-    if kind == "person":  # "whose birthday is in June?"
-        headed = [column for column in headed if not column.order]
-    if not headed and any(column.keywords & nouns for column in equal):
-        return None  # "what kinds of waste" of the rows with "organic waste"
-    if headed:
+    columns, equal = _differing_columns(question, table, selected)
+    if headed := _headed(question, table, selected, columns, nouns):
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
-    if types.expected_type(question.in_full).kind == "date" and table.dated:  # "When is paper collected?"
+    if any(column.keywords & nouns for column in equal):
+        return None  # "what kinds of waste" of the rows with "organic waste"
+    if types.expected_type(text).kind == "date" and table.dated:  # "When is paper collected?"
         return table.dated_by(words)[0]
     is_their_name = bool(nouns & (table.headers | title_words(table, question)))
     if kind in ("date", "number") and not is_their_name:
         return None
-    found = _column_of_persons(question, table, columns, words - selected.used) if kind == "person" else themselves
-    if found is not None:
-        return found
-    named = next((column for column in (table.name_column, *columns) if column in columns and not column.order), None)
+    if kind == "person":
+        found = _column_of_persons(question, table, columns, words - selected.used)
+    else:
+        found = _entries_with(question, selected, columns, nouns)
+    return found or _names_of_rows(question, table, columns, nouns, kind, is_their_name)
+
+
+def _texts_of(column: Column, selected: Selection) -> list[str]:
+    return [cell["text"] for row in selected.rows if (cell := column.cells[row]) is not None]
+
+
+def _differing_columns(question: Question, table: Table, selected: Selection) -> tuple[list[Column], list[Column]]:
+    """Return the columns that may tell the selected rows apart, and those in which several of them have the same selecting text."""
+    keywords = question.language.properties.keywords
+    columns, equal = [], []
+    for column in table.columns:
+        texts = _texts_of(column, selected)
+        if len({*texts}) > 1 or not all(keywords(text) & selected.used for text in texts):
+            columns.append(column)
+        elif len(texts) > 1:
+            equal.append(column)
+    return columns, equal
+
+
+def _headed(
+    question: Question, table: Table, selected: Selection, columns: Sequence[Column], nouns: AbstractSet[str]
+) -> list[Column]:
+    """Return those of some columns whose headers the nouns of a question name."""
+    headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    # "visits at 10:15" of a column "Day of visit"
+    if nouns & (table.title_keywords | title_words(table, question)):
+        headed = [column for column in headed if not column.is_dated or _is_said(column.header, question)]
+    types = question.language.answer_types
+    if question.expected.kind == types.expected_type(question.in_full).kind == "person":  # "whose birthday is in June?"
+        headed = [column for column in headed if not column.order]
+    return headed
+
+
+def _entries_with(
+    question: Question, selected: Selection, columns: Sequence[Column], nouns: AbstractSet[str]
+) -> Column | None:
+    """Return the column of "list the errors": its entries in all selected rows have the word."""
+    keywords = question.language.properties.keywords
+    for column in columns:
+        texts = _texts_of(column, selected)
+        if len(texts) == len(selected.rows) and all(keywords(text) & nouns & selected.used for text in texts):
+            return column
+    return None
+
+
+def _names_of_rows(
+    question: Question, table: Table, columns: Sequence[Column], nouns: AbstractSet[str], kind: str, is_their_name: bool
+) -> Column | None:
+    """Return the column of the names of the rows, if a question may ask for these."""
+    operations, text = question.language.operations, question.in_full
+    names_first = sorted(columns, key=lambda column: column is not table.name_column)
+    named = next((column for column in names_first if not column.order), None)
     if named is None:
         return None
-    operations = question.language.operations
-    verbs = question.language.properties.keyword_set(operations.verbs.findall(question.in_full))
-    is_open = operations.whats.search(question.in_full) is not None
+    verbs = question.language.properties.keyword_set(operations.verbs.findall(text))
+    is_open = operations.whats.search(text) is not None
     if is_open or (nouns <= verbs and kind == "any" and (table.dated or table.clocks)):  # "what happened in March?"
         return named
-    if question.expected.kind == "person" and named.keywords & words - nouns:
+    if question.expected.kind == "person" and named.keywords & question.language.properties.keywords(text) - nouns:
         return None  # "who has returned a book?" of the books
     is_generic = fold(named.header) in operations.naming
-    is_of_people = types.expected_type(named.header).kind not in ("date", "number", "place")
-    is_person = kind == "person" and is_of_people and not _has_digits(named)
+    header_kind = question.language.answer_types.expected_type(named.header).kind
+    is_person = kind == "person" and header_kind not in ("date", "number", "place") and not _has_digits(named)
     return named if is_their_name or is_generic or is_person else None
 
 

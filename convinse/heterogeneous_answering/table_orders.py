@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ..language.operations import AskedOrder
 from ..language.text import fold
 from ..records.evidence import Entity
-from ..records.literals import is_document_item, is_item
+from ..records.literals import is_document_item
 from .bounds import bound_words
 from .candidates import Computed
+from .cell_answers import answer_in_row, cell_answers, head_keywords, noun_keywords
+from .columns import Column
 from .question import Question
-from .selections import content_words, extent_of, selected_rows, title_words, unexplained
-from .tables import Column, Selection, Table, answer_in_row, cell_answers, evidence_of_row, head_keywords, noun_keywords
+from .selections import extent_of, selected_rows
+from .table_series import Listing, columns_of_doers, items_of, listing_by_date
+from .table_words import content_words, title_words, unexplained
+from .tables import Selection, Table, evidence_of_row
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
 _SECOND = 2  # facts name the thing that follows, no further ones: "the second film"
 _FOLLOWS, _FOLLOWED_BY = "P155", "P156"
-_UNEXPLAINED_OF_SERIES = 1  # words of a question for a thing of a series
-
-
-class _Listing(NamedTuple):
-    """A table of the things that a question puts in order.
-
-    Attributes:
-        score: how well the table fits the question.
-        table: the table.
-        rows: the places of the rows that the question's other words and time admit.
-        measures: the columns by which the rows are ordered.
-        name_column: the column with the names of the things, or with the answers if `is_name`.
-        is_name: whether the answer is in that column, not in another cell of the row.
-        asking: the keywords of the question that may ask for another cell.
-        is_series: whether its rows are all things of their kind that the question can mean.
-        skipped: the things of the series that come before the rows.
-    """
-
-    score: float
-    table: Table
-    rows: Sequence[int]
-    measures: Sequence[Column]
-    name_column: Column | None
-    is_name: bool
-    asking: frozenset[str]
-    is_series: bool = False
-    skipped: int = 0
 
 
 def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -59,7 +35,7 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     ages = question.language.literals.names_of("old") - {"old"}
     if order.words & operations.aging and any(column.keywords & ages for table in tables for column in table.amounts):
         order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
-    listing_of = _by_amount if order.by else _by_date
+    listing_of = _by_amount if order.by else listing_by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
     rest = {id(listing): _unexplained(listing, order, question) if question.is_of_files else () for listing in listings}
     for listing in sorted(
@@ -76,7 +52,7 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     return _following(order, question)
 
 
-def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> frozenset[str]:
+def _unexplained(listing: Listing, order: AskedOrder, question: Question) -> frozenset[str]:
     """Return the words of a question that neither its order nor a table explains."""
     properties, table = question.language.properties, listing.table
     words = content_words(question) - properties.keyword_set(order.words) - order.by
@@ -86,7 +62,7 @@ def _unexplained(listing: _Listing, order: AskedOrder, question: Question) -> fr
     return unexplained(question, table, words - verbs, table.selection(words).used)
 
 
-def _of_all_rows(listing: _Listing, rows: Sequence[int], question: Question) -> Computed | None:
+def _of_all_rows(listing: Listing, rows: Sequence[int], question: Question) -> Computed | None:
     """Return the things in the first of all rows of files, several if they have equal values; None if a cell is empty."""
     table = listing.table
     found = {row: entities[0] for row in rows if (entities := _entities(listing, row, question))}
@@ -108,7 +84,7 @@ def _following(order: AskedOrder, question: Question) -> list[Computed]:
     words, types = question.language.properties, question.language.answer_types
     nouns = noun_keywords(order.noun, question)
     explained = words.keyword_set([*order.words, *question.language.operations.naming]) | nouns
-    for thing in _things(question):
+    for thing in items_of(question):
         if nouns.isdisjoint(words.keyword_set(types.heads(question.items.types(thing["id"])))):
             continue
         about = [
@@ -136,15 +112,11 @@ def _asked_order(question: Question) -> AskedOrder | None:
             return order._replace(noun=noun)
     if not orders or not orders[0].noun:
         return None
-    kinds = (language.answer_types.heads(question.items.types(thing["id"])) for thing in _things(question))
+    kinds = (language.answer_types.heads(question.items.types(thing["id"])) for thing in items_of(question))
     return orders[0]._replace(noun=tuple(sorted(frozenset[str]().union(*kinds))))
 
 
-def _things(question: Question) -> list[Entity]:
-    return [entity for entity in question.about if is_item(entity["id"])]
-
-
-def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing | None:
+def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing | None:
     """Return a table that has a column of the amount that orders: "the highest price", "the longest trail"."""
     language = question.language
     nouns = order.by.union(*map(language.literals.names_of, order.noun))
@@ -189,7 +161,7 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> _Listing 
         return None
     score = len(selection.used) + len(measure.keywords & nouns)
     answer = _answer_column(table, measure, order, question)
-    return None if answer is None else _Listing(score, table, rows, [measure], answer, True, frozenset())
+    return None if answer is None else Listing(score, table, rows, [measure], answer, True, frozenset())
 
 
 def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Question) -> Column | None:
@@ -213,133 +185,14 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     if kind == "person" and types.expected_type(question.in_full).kind != kind:  # "longest incident" of incidents
         kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
     if kind == "person":
-        people = _columns_of_doers(table, order, question)
+        people = columns_of_doers(table, order, question)
         people = people or table.people(types, [column for column in table.columns if not column.order])
         return next(iter(people), table.name_column)
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
     return things[0] if things else table.name_column
 
 
-def _columns_of_doers(table: Table, order: AskedOrder, question: Question) -> list[Column]:
-    """Return the columns of those that a question asks for by what they do or are: "who owns the oldest dog?" of "Owner"."""
-    doers = question.language.operations.with_doers(question.language.properties.keywords(question.in_full))
-    return [
-        column
-        for column in table.columns
-        if not column.order and column.keywords & doers and not column.keywords & {*order.noun} and column.may_be_people
-    ]
-
-
-def _by_date(table: Table, order: AskedOrder, question: Question) -> _Listing | None:
-    """Return a table of what an ordinal puts in order: "their first album", by its dates or its numbering."""
-    words = question.language.properties
-    nouns = noun_keywords(order.noun, question)
-    # of equal years the columns of days decide
-    times = [column for column in table.columns if column.is_timed]
-    times.sort(key=lambda column: not column.keywords & words.keywords(question.in_full))
-    numbering = [column for column in table.columns if column.is_numbering]
-    measures = table.dated_by(words.keywords(question.in_full)) or times[:1] or numbering[:1]
-    expected = noun_keywords(map(question.language.properties.keyword, question.expected.words), question)
-    naming = [column for column in table.columns if column.keywords & nouns]
-    naming = [column for column in naming if not column.order or column.is_numbering]
-    naming.sort(key=lambda column: column.order is not None)
-    # "the oldest dog" of a file of patients, one of which is a dog
-    is_in_cells = is_document_item(table.rows[0]["page"]) and table.selection(nouns).used >= nouns
-    is_of_things = bool(table.pairs or table.title_keywords & nouns or is_in_cells)
-    name_column = naming[0] if naming else table.name_column if is_of_things else None
-    if not measures or name_column is None:
-        return None
-    headers = table.title_keywords | table.headers
-    page = words.keywords(question.items.label(table.rows[0]["page"]))
-    rest = content_words(question) - page - (nouns & headers) - words.keyword_set(order.words)
-    rows = [row for row in range(len(table.rows)) if row not in table.totals]
-    matched: set[str] = set()
-    if time := question.language.times.time(question.in_full):
-        rows = [row for row in table.within(time, words.keywords(question.in_full)) if row not in table.totals]
-        rest = frozenset(word for word in rest if not word.isdigit())
-    for word in sorted(rest - headers):
-        having = [row for row in rows if word in table.row_keywords[row]]
-        if having and len(having) < len(rows):
-            rows = having
-        if having:
-            matched.add(word)
-    asking = words.keywords(question.in_full) - nouns
-    kind, types = question.expected.kind, question.language.answer_types
-    for_names = words.keyword_set(question.language.operations.naming)
-    asks_for_cell = bool(asking & headers - for_names) or kind not in ("any", "item")
-    is_named = name_column.order is None and bool(name_column.keywords & (nouns | for_names))
-    if kind == "item":  # "what's the title of their last album" asks for no other cell
-        is_name = bool(table.pairs or expected & nouns or (is_named and not asks_for_cell))
-    else:
-        is_name = kind == "any" or kind in (types.expected_type(noun).kind for noun in nouns)
-    # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
-    if is_document_item(table.rows[0]["page"]) and kind not in ("date", "number"):
-        said_of_rows = is_in_cells or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
-        others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
-        is_name = is_name or bool(said_of_rows and not asking & others)
-    if is_document_item(table.rows[0]["page"]) and kind == "person":
-        doers = _columns_of_doers(table, order, question)
-        name_column, is_name = (doers[0], True) if doers else (name_column, is_name)
-    score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
-    said = words.keywords(question.in_full) & frozenset(order.noun)
-    head, limits = _title(table, question)
-    is_titled = bool(nouns & head) or (len(order.noun) > 1 and table.title_keywords.issuperset(order.noun))
-    is_of_kind = is_titled or bool(nouns & name_column.keywords)
-    is_of_kind = is_of_kind and all(word in headers or types.names_class(word) for word in said)
-    types_of_page = question.items.types(table.rows[0]["page"])
-    if types.entity_kind(table.rows[0]["page"], types_of_page) in ("person", "group"):
-        # they made more than "Novels as Richard Bachman", "Duets"
-        is_meant = not limits.isdisjoint(words.keywords(question.in_full) | page)
-        is_of_kind = is_of_kind and is_titled and (is_meant or not limits)
-    is_series = is_of_kind and (is_named or asks_for_cell) and _is_series(table, rest - headers - matched, question)
-    skipped = int(is_series and not order.highest and _comes_before(table, nouns, question))
-    return _Listing(score, table, rows, measures, name_column, is_name, asking, is_series, skipped)
-
-
-def _is_series(table: Table, unexplained: frozenset[str], question: Question) -> bool:
-    """Return True if a table has all things of a kind of what a question is about, which asks for nothing else."""
-    words, operations = question.language.properties, question.language.operations
-    page = table.rows[0]["page"]
-    if is_document_item(page):  # what is computed from documents counts anyhow
-        return False
-    about = {entity["id"]: words.keywords(entity["label"]) for entity in question.about}
-    is_of_topic = about.pop(page, None) is not None or any(
-        name and name <= table.title_keywords for name in about.values()
-    )
-    names = frozenset().union(*about.values(), *map(words.keywords, question.unlinked))
-    said = unexplained - words.keyword_set(operations.naming)
-    degrees = words.keyword_set([*operations.degrees, *operations.lower_degrees])
-    if words.keywords(question.in_full) & degrees - table.headers:  # "how long is the third one"
-        return False
-    title = table.rows[0]["caption"] or table.rows[0]["section"]
-    is_partial = operations.partial.search(title) is not None
-    return is_of_topic and not is_partial and not names & said and len(said) <= _UNEXPLAINED_OF_SERIES
-
-
-def _title(table: Table, question: Question) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the keywords of the noun of a table's title, and of its limits.
-
-    "Harry Potter novels (British editions)" has the noun novels, limited by Harry Potter.
-    """
-    language = question.language
-    title = (table.rows[0]["caption"] or table.rows[0]["section"]).partition("(")[0].split()
-    end = next((place for place, word in enumerate(title) if fold(word) in language.words.common), len(title))
-    names = (word for word in title[: max(0, end - 1)] if not language.words.is_written_small(fold(word)))
-    keywords = language.properties.keyword_set
-    return keywords(title[max(0, end - 1) : end]), keywords([*names, *title[end:]])
-
-
-def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bool:
-    """Return True if the thing that a question is about is of the kind of a table's things, which came later: "Later films"."""
-    words, types = question.language.properties, question.language.answer_types
-    if not words.keyword_set(question.language.operations.continuing) & table.title_keywords:
-        return False
-    page = table.rows[0]["page"]
-    heads = words.keyword_set(types.heads(question.items.types(page)))
-    return any(thing["id"] == page for thing in _things(question)) and not heads.isdisjoint(nouns)
-
-
-def _rows_at_place(listing: _Listing, order: AskedOrder, question: Question) -> list[int]:
+def _rows_at_place(listing: Listing, order: AskedOrder, question: Question) -> list[int]:
     nouns = noun_keywords(order.noun, question)
     for column in listing.table.columns if not (order.by or order.highest) else ():
         if (
@@ -356,7 +209,7 @@ def _rows_at_place(listing: _Listing, order: AskedOrder, question: Question) -> 
     return [row for row, amount in amounts.items() if amount == different[place - 1]]
 
 
-def _entities(listing: _Listing, row: int, question: Question) -> list[Entity]:
+def _entities(listing: Listing, row: int, question: Question) -> list[Entity]:
     column = listing.name_column
     if column is not None and column in listing.measures and listing.is_name:
         cell = column.cells[row]

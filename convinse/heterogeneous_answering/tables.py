@@ -1,11 +1,11 @@
-"""Whole tables of which rows are among the evidences: their columns, the order of their rows, the answer in a row."""
+"""Whole tables of which rows are among the evidences: their columns, and the rows with words of a question."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field
@@ -15,27 +15,16 @@ from typing import NamedTuple
 
 from ..language.answer_types import AnswerTypes
 from ..language.operations import OperationWords
-from ..language.property_names import PropertyLabel, PropertyWords
+from ..language.property_names import PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
-from ..language.time_words import clock_times
-from ..records.evidence import Cell, Entity, Evidence, Row
-from ..records.literals import is_date, is_number
-from ..records.periods import AskedTime, Period, day_of, period_of_cells
-from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
-from ..records.units import CURRENCY
-from ..records.written_values import UNKNOWN, day_in, find_literals
+from ..records.evidence import Evidence, Row
+from ..records.periods import AskedTime, Period, period_of_cells
+from .columns import Column
 from .question import Question
 
-_BRACKETED = re.compile(r"\([^()]*\)")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
-_QUOTES = "\"“”'‘’ "
-_MIN_FIT = 0.3  # to the expected type, for a cell without a header in the question: the fit of an unknown type
-_MIN_FIT_SHARE = 0.5  # of the best fit in a cell, for its other entities to be answers, too
-_MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
-_MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 _MIN_SUMMED = 3  # rows above one that may have their sum
-_MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
 
 
 def lettered(text: str) -> frozenset[str]:
@@ -59,114 +48,6 @@ class Selection(NamedTuple):
     is_whole: bool = True
     unjudged: int = 0
     lacking: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A column of a table: its cell in each row, None if the row has no cell there."""
-
-    header: str
-    keywords: frozenset[str]
-    cells: Sequence[Cell | None]
-
-    @cached_property
-    def order(self) -> ColumnOrder | None:
-        """The order of its cells; None if their values have no order."""
-        return column_order(self.cells)
-
-    @cached_property
-    def dates(self) -> list[str | None]:
-        """The texts of its cells, dates with slashes in one order."""
-        return dates_in_one_order(self.cells)
-
-    @property
-    def is_counter(self) -> bool:
-        """True if its values count the rows: 1, 2, 3."""
-        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
-        return self.is_numbering and amounts[-1] - amounts[0] < 2 * len(amounts)
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """The texts of its cells, without those that rows lack."""
-        return [cell["text"] for cell in self.cells if cell is not None]
-
-    @cached_property
-    def has_gaps(self) -> bool:
-        """True if some of its cells are empty and others are not."""
-        return len({*map(self.is_empty, range(len(self.cells)))}) > 1
-
-    def is_empty(self, row: int) -> bool:
-        """Return True if its cell in a row is missing, or says that its value is unknown."""
-        cell = self.cells[row]
-        return cell is None or cell["text"].strip().lower() in UNKNOWN
-
-    @property
-    def tells_apart(self) -> bool:
-        """True if its cells are short and nearly all different."""
-        texts = self.texts
-        return sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts) and len({*texts}) >= _MIN_DISTINCT * len(texts)
-
-    @property
-    def may_be_people(self) -> bool:
-        """True if all its cells begin with a capital and have no digit."""
-        return all(text[:1].isupper() and not any(map(str.isdigit, text)) for text in self.texts)
-
-    @property
-    def has_currency(self) -> bool:
-        """True if its first filled cell has the sign of a currency."""
-        return any(sign in next(filter(None, self.texts), "") for sign in CURRENCY)
-
-    @property
-    def label(self) -> PropertyLabel:
-        """Its header as the name of a property."""
-        return PropertyLabel(self.header)
-
-    @property
-    def amounts(self) -> Sequence[float | None]:
-        """The amount in each row; empty if its cells have no order."""
-        return [] if self.order is None else self.order.amounts
-
-    def amount(self, row: int) -> float | None:
-        """Return the amount in a row; None without one."""
-        return None if self.order is None else self.order.amounts[row]
-
-    def day(self, row: int) -> tuple[int, int, int] | None:
-        """Return the year, month and day of a date in a row, of a month the day 0; None without one."""
-        amount, cell = self.amount(row), self.cells[row]
-        if amount is None or cell is None or self.order is None or not self.order.are_days:
-            return None
-        year, month, day = day_of(amount)
-        written = day_in(cell["text"])
-        return year, month, day if written is None or written.entity["label"][:1].isdigit() else 0
-
-    @property
-    def is_dated(self) -> bool:
-        """True if its cells are dates or years."""
-        return self.order is not None and self.order.are_dates
-
-    @property
-    def is_timed(self) -> bool:
-        """True if its cells are times of the day, or minutes and seconds."""
-        return self.order is not None and self.order.are_times
-
-    @cached_property
-    def clock(self) -> list[tuple[int, int] | None]:
-        """The first and the last minute of the day of each cell; empty if its cells are no times of the day."""
-        times = [None if cell is None else clock_times(cell["text"]) for cell in self.cells]
-        filled = sum(not self.is_empty(row) for row in range(len(self.cells)))
-        return times if sum(time is not None for time in times) >= max(1, _MIN_CLOCKS * filled) else []
-
-    @property
-    def numbers_rows(self) -> bool:
-        """True if its values are different whole numbers that grow from row to row, as those of invoices do."""
-        digits = [text for text in self.texts if text.isdecimal()]
-        return self.is_numbering and len({*digits}) == len(self.texts)
-
-    @property
-    def is_numbering(self) -> bool:
-        """True if its values grow from row to row, as the numbers of seasons do."""
-        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
-        return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,13 +95,13 @@ class Table:
     @cached_property
     def row_keywords(self) -> list[frozenset[str]]:
         """The keywords of each row: of its cells, of the part of the table that it is in, and of the title of its page if there are several."""
-        texts = ((row.get("part", ""), *(cell["text"] for cell in row["cells"])) for row in self.rows)
-        titles = (self.titles.get(row.get("page", ""), frozenset()) for row in self.rows)
-        named = (lettered(" | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])) for row in self.rows)
-        return [
-            self.words.keywords(" ".join(row)) | title | letters
-            for row, title, letters in zip(texts, titles, named, strict=True)
-        ]
+        keywords = []
+        for row in self.rows:
+            texts = [row.get("part", ""), *(cell["text"] for cell in row["cells"])]
+            named = " | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])
+            title = self.titles.get(row.get("page", ""), frozenset())
+            keywords.append(self.words.keywords(" ".join(texts)) | title | lettered(named))
+        return keywords
 
     @cached_property
     def name_column(self) -> Column | None:
@@ -317,18 +198,22 @@ class Table:
         namesakes = [row for row, name in called.items() if selection.used <= self.words.keywords(name)]
         if len(namesakes) != 1:
             return None
-        referring = {row for column in self.columns for row, cell in enumerate(column.cells)
-                     if cell is not None and cell["text"] == called[namesakes[0]]}  # fmt: skip
+        referring = set[int]()
+        for column in self.columns:
+            for row, cell in enumerate(column.cells):
+                if cell is not None and cell["text"] == called[namesakes[0]]:
+                    referring.add(row)
         return namesakes[0] if referring.issuperset(selection.rows) else None
 
     def measures(self, words: AbstractSet[str]) -> list[Column]:
         """Return the columns of amounts whose headers have the most of some keywords; several if they have equally many."""
-        amounts = [column for column in self.amounts if column.keywords & words]
-        share = {
-            column: (len(column.keywords & words), len(column.keywords & words) / len(column.keywords))
-            for column in amounts
-        }
-        return [column for column in amounts if share[column] == max(share.values())]
+        named = [column for column in self.amounts if column.keywords & words]
+        shares = []
+        for column in named:
+            shared = len(column.keywords & words)
+            shares.append((shared, shared / len(column.keywords)))
+        best = max(shares, default=(0, 0.0))
+        return [column for column, share in zip(named, shares, strict=True) if share == best]
 
     def dated_by(self, words: AbstractSet[str]) -> list[Column]:
         """Return the columns of dates that have some keywords, or else all."""
@@ -403,73 +288,3 @@ def table_of(
     titles = {page: keywords(question.items.label(page) or "") for page in pages} if len(pages) > 1 else {}
     titles = {page: words | written.get(page, frozenset()) for page, words in titles.items()}
     return Table(rows, places, question.language.properties, question.language.operations, titles, pairs)
-
-
-def head_keywords(question: Question) -> frozenset[str]:
-    """Return the keywords of the noun that a question asks for, and of words behind it."""
-    head = question.language.operations.head
-    return question.language.properties.keywords(head(question.text) or head(question.in_full))
-
-
-def noun_keywords(nouns: Iterable[str], question: Question) -> frozenset[str]:
-    """Return the keywords of nouns and of their classes: film for "movie"."""
-    types, words = question.language.answer_types, question.language.properties
-    nouns = list(nouns)
-    return frozenset(nouns).union(*(words.keyword_set(types.noun_types(word)) for word in nouns))
-
-
-def cell_answers(cell: Cell, question: Question) -> list[Entity]:
-    """Return the answers in a cell: its entities that fit the expected type best, else its words."""
-    kind = question.expected.kind
-    if kind in ("date", "number"):
-        is_of_kind = is_date if kind == "date" else is_number
-        literals = (literal.entity for literal in find_literals(cell["text"]))
-        return [entity for entity in (*cell["entities"], *literals) if is_of_kind(entity["id"])][:1]
-    entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
-    # a cell may name more than its entities: a book whose title begins with the name of its hero
-    keywords, name = question.language.properties.keywords, _BRACKETED.sub(" ", cell["text"])
-    is_part = "," not in name and all(keywords(entity["label"]) < keywords(name) for entity in entities)
-    if entities and not is_part:
-        best = max(map(question.fit, entities))
-        return [entity for entity in entities if question.fit(entity) >= _MIN_FIT_SHARE * best]
-    text = " ".join(_BRACKETED.sub(" ", cell["text"]).split()).strip(_QUOTES) or cell["text"]
-    return [{"id": text, "label": text}] if any(map(str.isalnum, text)) else []
-
-
-def suitability(header: str, entities: Sequence[Entity], asking: AbstractSet[str], question: Question) -> float:
-    """Return from 0 to 3 how well a cell suits a question: if the question has its header, 1 plus the fit of its content, and 1
-    more if the header has the expected kind; else the fit alone, or 0 if it is low."""
-    fit = max(map(question.fit, entities), default=0.0)
-    if not question.language.properties.keywords(header) & asking:
-        return fit if fit >= _MIN_FIT else 0.0
-    return 1 + fit + (question.language.answer_types.expected_type(header).kind == question.expected.kind)
-
-
-def answer_in_row(
-    table: Table, row: int, question: Question, asking: AbstractSet[str], name_column: Column | None, is_name: bool
-) -> list[Entity]:
-    """Return the answers in the cell of a row that a question asks for; empty if no cell suits.
-
-    Args:
-        table: the table.
-        row: the place of the row.
-        question: the question with its expected type.
-        asking: the keywords of the question that may ask for a cell.
-        name_column: the column that names the rows.
-        is_name: whether the answer is the name of the row.
-    """
-    cells = {
-        column: cell_answers(cell, question) for column in table.columns if (cell := column.cells[row]) is not None
-    }
-    if is_name and name_column is not None and cells.get(name_column):
-        return cells[name_column]
-    if question.expected.kind in ("date", "number"):
-        is_dated = question.expected.kind == "date"
-        requested = [column for column in cells if column.keywords & asking and column.is_dated == is_dated]
-        dated = table.dated if is_dated else []
-        return next((cells[column] for column in (*requested, *dated) if cells.get(column)), [])
-    scores = {
-        column: suitability(column.header, cells[column], asking, question) for column in cells if not column.order
-    }
-    best = max(scores, key=lambda column: (scores[column], column is name_column), default=None)
-    return cells[best] if best is not None and scores[best] else []

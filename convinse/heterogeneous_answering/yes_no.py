@@ -17,8 +17,9 @@ from .comparisons import holds as comparison_holds
 from .memberships import is_member
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
-from .selections import content_words, selected_rows, unexplained
+from .selections import selected_rows
 from .sentences import best_sentence
+from .table_words import content_words, unexplained
 from .tables import Table, whole_tables
 
 _READ = 5  # evidences that the model reads at most

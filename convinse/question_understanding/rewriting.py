@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,13 +32,7 @@ CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
 _ASKING = 2  # words by which two questions ask for something in the same way
 _LAST_WORD = re.compile(r"(\w+) $")
-
-
-class _Ellipsis(NamedTuple):
-    """A question completed as an ellipsis, and how little it is one, of 2: the head's shares of "nothing" for both ends of the gap."""
-
-    full: FullQuestion
-    none: float
+_NO_ELLIPSIS = 2.0  # the shares of "nothing" for both ends of the gap that no words of the last question fill
 
 
 class Rewriter:
@@ -122,7 +115,7 @@ class Rewriter:
     ) -> list[FullQuestion]:
         if again := self._asked_again(question, history, earlier):
             return [again]
-        ellipsis = self._complete(question, earlier, pointers)
+        ellipsis, none = self._complete(question, earlier, pointers)
         entities = earlier_entities(history)
         pointer_scores = pointed(entities, list(names_in(history_text(earlier), history)), pointers)
         named = named_items(self._linker.link(question, classes=True))
@@ -132,10 +125,10 @@ class Rewriter:
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
         is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
-        completed = ellipsis.full if ellipsis is not None and ellipsis.none < most else None
+        completed = ellipsis if none < most else None
         first = self._likeliest(question, completed, entities, order, probabilities, features)
-        share = 1 - ellipsis.none / 2 if ellipsis else 0.0
-        readings = [(share, ellipsis.full)] if ellipsis else []
+        share = 1 - none / _NO_ELLIPSIS
+        readings = [(share, ellipsis)] if ellipsis else []
         # without relations between items, a question without pronoun does not refer to the history
         may_refer = self._has_relations or self._reader.pronouns(question)
         for place in order if may_refer else ():
@@ -199,18 +192,23 @@ class Rewriter:
         insertion = Insertion(len(before), end, len(earlier) - 1, "question")
         return FullQuestion(f"{before}{earlier_words}{behind}?", (insertion,))
 
-    def _complete(self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers) -> _Ellipsis | None:
-        """Return the last question with the words of an ellipsis ("and in 1998?") in it; None for a question that cannot be one."""
+    def _complete(
+        self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers
+    ) -> tuple[FullQuestion | None, float]:
+        """Return the last question with the words of an ellipsis ("and in 1998?") in it, None if it cannot be one.
+
+        With it how little it is one: the head's shares of "nothing" for both ends of the gap, together.
+        """
         last_question = earlier[-1].question
         if bare := self._other_question_word(question, earlier[-1]):
             insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question")
-            return _Ellipsis(FullQuestion(bare, (insertion,)), 0.0)
+            return FullQuestion(bare, (insertion,)), 0.0
         tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
         starts, ends = pointers.replaced
         # "what is the max of Corn?" behind "what is the min of Brek?" asks by itself
         is_asked_alike = fold(question).split()[:_ASKING] == fold(last_question).split()[:_ASKING]
         if not len(tokens) or is_asked_alike:
-            return None
+            return None, _NO_ELLIPSIS
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
         start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
@@ -222,7 +220,7 @@ class Rewriter:
             rest_start = start + len(words) + 1
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
         full = FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
-        return _Ellipsis(full, float(starts[0] + ends[0]))
+        return full, float(starts[0] + ends[0])
 
     def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
         """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.

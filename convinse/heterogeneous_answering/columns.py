@@ -1,0 +1,127 @@
+"""A column of a table: its cells, the order of their values, and what these are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..language.property_names import PropertyLabel
+from ..language.time_words import clock_times
+from ..records.evidence import Cell
+from ..records.periods import day_of
+from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
+from ..records.units import CURRENCY
+from ..records.written_values import UNKNOWN, day_in
+
+_MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
+_MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
+_MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table: its cell in each row, None if the row has no cell there."""
+
+    header: str
+    keywords: frozenset[str]
+    cells: Sequence[Cell | None]
+
+    @cached_property
+    def order(self) -> ColumnOrder | None:
+        """The order of its cells; None if their values have no order."""
+        return column_order(self.cells)
+
+    @cached_property
+    def dates(self) -> list[str | None]:
+        """The texts of its cells, dates with slashes in one order."""
+        return dates_in_one_order(self.cells)
+
+    @property
+    def is_counter(self) -> bool:
+        """True if its values count the rows: 1, 2, 3."""
+        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
+        return self.is_numbering and amounts[-1] - amounts[0] < 2 * len(amounts)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The texts of its cells, without those that rows lack."""
+        return [cell["text"] for cell in self.cells if cell is not None]
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """True if some of its cells are empty and others are not."""
+        return len({*map(self.is_empty, range(len(self.cells)))}) > 1
+
+    def is_empty(self, row: int) -> bool:
+        """Return True if its cell in a row is missing, or says that its value is unknown."""
+        cell = self.cells[row]
+        return cell is None or cell["text"].strip().lower() in UNKNOWN
+
+    @property
+    def tells_apart(self) -> bool:
+        """True if its cells are short and nearly all different."""
+        texts = self.texts
+        return sum(map(len, texts)) <= _MAX_NAME_LENGTH * len(texts) and len({*texts}) >= _MIN_DISTINCT * len(texts)
+
+    @property
+    def may_be_people(self) -> bool:
+        """True if all its cells begin with a capital and have no digit."""
+        return all(text[:1].isupper() and not any(map(str.isdigit, text)) for text in self.texts)
+
+    @property
+    def has_currency(self) -> bool:
+        """True if its first filled cell has the sign of a currency."""
+        return any(sign in next(filter(None, self.texts), "") for sign in CURRENCY)
+
+    @property
+    def label(self) -> PropertyLabel:
+        """Its header as the name of a property."""
+        return PropertyLabel(self.header)
+
+    @property
+    def amounts(self) -> Sequence[float | None]:
+        """The amount in each row; empty if its cells have no order."""
+        return [] if self.order is None else self.order.amounts
+
+    def amount(self, row: int) -> float | None:
+        """Return the amount in a row; None without one."""
+        return None if self.order is None else self.order.amounts[row]
+
+    def day(self, row: int) -> tuple[int, int, int] | None:
+        """Return the year, month and day of a date in a row, of a month the day 0; None without one."""
+        amount, cell = self.amount(row), self.cells[row]
+        if amount is None or cell is None or self.order is None or not self.order.are_days:
+            return None
+        year, month, day = day_of(amount)
+        written = day_in(cell["text"])
+        return year, month, day if written is None or written.entity["label"][:1].isdigit() else 0
+
+    @property
+    def is_dated(self) -> bool:
+        """True if its cells are dates or years."""
+        return self.order is not None and self.order.are_dates
+
+    @property
+    def is_timed(self) -> bool:
+        """True if its cells are times of the day, or minutes and seconds."""
+        return self.order is not None and self.order.are_times
+
+    @cached_property
+    def clock(self) -> list[tuple[int, int] | None]:
+        """The first and the last minute of the day of each cell; empty if its cells are no times of the day."""
+        times = [None if cell is None else clock_times(cell["text"]) for cell in self.cells]
+        filled = sum(not self.is_empty(row) for row in range(len(self.cells)))
+        return times if sum(time is not None for time in times) >= max(1, _MIN_CLOCKS * filled) else []
+
+    @property
+    def numbers_rows(self) -> bool:
+        """True if its values are different whole numbers that grow from row to row, as those of invoices do."""
+        digits = [text for text in self.texts if text.isdecimal()]
+        return self.is_numbering and len({*digits}) == len(self.texts)
+
+    @property
+    def is_numbering(self) -> bool:
+        """True if its values grow from row to row, as the numbers of seasons do."""
+        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
+        return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)

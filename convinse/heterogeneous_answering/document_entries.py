@@ -1,0 +1,85 @@
+"""Named values and sections of documents: "What is the address of the issue tracker?", "What does section 4 say about notice?"."""
+
+from __future__ import annotations
+
+import re
+
+from ..language.read_evidence import ReadEvidence
+from ..records.conversation import Extent
+from ..records.evidence import passage_start
+from .candidates import Computed
+from .question import Question
+from .sentences import best_sentence
+
+_UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
+_LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
+_HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
+_WEB = re.compile(r"https?://|www\.|mailto:")
+
+
+def entries(question: Question) -> list[Computed]:
+    """Return the value of the longest name in a document that a question has; empty if several have such a name."""
+    properties = question.language.properties
+    words, web = properties.keywords(question.in_full), properties.keyword_set(question.language.operations.web)
+    found: dict[frozenset[str], list[Computed]] = {}  # by the keywords of the name
+    for place, read in enumerate(question.evidences):
+        if not read.is_of_document:
+            continue
+        names, text = _named_value(read)
+        # "the website of the town hall" is the value of "town hall, address"
+        asking = web if _WEB.match(text) else frozenset[str]()
+        name = properties.keyword_set(names) - asking
+        subject = properties.keywords(read.subject["label"]) if read.subject is not None else frozenset[str]()
+        is_requested = bool(name) and name <= words and (not asking or bool(words & asking))
+        is_explained = len(words - name - asking - subject) <= _UNEXPLAINED
+        if is_requested and is_explained and len(text.split()) <= _LONGEST_ENTRY:
+            found.setdefault(name, []).append(Computed({"id": text, "label": text}, "entry", (place,)))
+    best = found[max(found, key=len)] if found else []
+    return best if len(best) == 1 else []
+
+
+def _named_value(read: ReadEvidence) -> tuple[list[str], str]:
+    """Return the names and the value of a pair, or of an item of a list in a document: "Family ticket: 17 euros"; else both empty."""
+    if "attribute" in read.evidence:
+        attribute = read.evidence["attribute"]
+        return attribute["path"], ", ".join(value["text"] for value in attribute["values"])
+    if "row" in read.evidence or "citation" not in read.evidence or read.subject is None:
+        return [], ""
+    text = read.text[passage_start(read.evidence, read.subject["label"]) :]
+    name, _, value = text.partition(": ")
+    is_item = bool(value) and len(name.split()) <= _LONGEST_ENTRY and "\n" not in text
+    return ([name], value.rstrip(". ")) if is_item else ([], "")
+
+
+def sections(question: Question) -> list[Computed]:
+    """Return what a section says that a question names, by its number or its heading."""
+    keywords, text = question.language.properties.keywords, question.in_full
+    named = question.language.operations.sections.search(text)
+    if named is None:
+        return []
+    words, about = keywords(text), keywords(named["about"] or "")
+    found: list[tuple[int, int, str]] = []  # with the number of the words of its document, and its place
+    for place, read in enumerate(question.evidences):
+        citation = read.evidence.get("citation")
+        heading = citation["headings"][-1] if citation and citation["headings"] else ""
+        if not heading or read.evidence["source"] != "text" or not read.entities:
+            continue
+        if named["number"]:
+            number = _HEADING_NUMBER.match(heading)
+            if number is None or number[1] != named["number"]:
+                continue
+        else:
+            called = {word for word in keywords(heading) if not word.isdigit()}
+            if not called or not called <= words:
+                continue
+        title = read.entities[0]["label"]
+        passage = read.text[passage_start(read.evidence, title) :]
+        best = read.text[slice(*best_sentence(question, read, about))]
+        if best and (about & keywords(best) or (best == passage.strip() and about <= keywords(heading))):
+            found.append((len(keywords(title) & words), place, best))
+    best_found = [each for each in found if each[0] == max(found)[0]]
+    if len(best_found) != 1:
+        return []
+    at, sentence = best_found[0][1:]
+    extent = Extent(rows=1, files=1) if about <= keywords(sentence) else None
+    return [Computed({"id": sentence, "label": sentence}, "section", (at,), extent=extent)]

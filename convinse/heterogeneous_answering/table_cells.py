@@ -1,0 +1,189 @@
+"""The cell of a table that a question asks for: "How many pupils did Ashdown have in 2023?", "Is the axe in the north or the south?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from ..language.text import fold
+from ..records.evidence import Cell, Entity
+from ..records.literals import is_date, is_document_item, is_number, number_entity
+from ..records.ranked_rows import value_of
+from ..records.units import BASE_UNITS
+from ..records.written_values import day_in, value_at
+from .bounds import with_measures
+from .candidates import Computed
+from .cell_answers import cell_answers, head_keywords
+from .columns import Column
+from .question import Question
+from .selections import alternatives, extent_of, in_named_column
+from .table_words import content_words, is_unexplained, unexplained
+from .tables import Selection, Table
+
+_BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
+_LEAST_COVERAGE = 0.5  # of the words of a header, for a question to name it
+
+
+def cells(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return the cell of the row and the column that a question names."""
+    for table in tables:
+        row, column = requested_cell(question, table) or (0, None)
+        cell = None if column is None else column.cells[row]
+        if column is None or cell is None:
+            continue
+        if answers := _answers(question, table, column, cell):
+            # a document among all that have such pairs, if the question says nothing else
+            words = content_words(question)
+            is_sure = not unexplained(question, table, words, table.selection(words).used)
+            extent = extent_of(table, Selection([row], frozenset())) if is_sure else None
+            places = _places(question, table, row, column)
+            return [Computed(answer, "cell", places, extent=extent) for answer in answers]
+    return []
+
+
+def requested_cell(question: Question, table: Table) -> tuple[int, Column] | None:
+    """Return the row and the column that a question names; None if it names none, several, or relates rows to each other."""
+    operations, keywords = question.language.operations, question.language.properties.keywords
+    words_as_written = frozenset(fold(question.in_full).split())
+    if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
+        return None
+    if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
+        return None
+    words = content_words(question)
+    selection = table.selection(words)
+    namesake = table.own_row(selection)
+    rows = selection.rows if namesake is None else [namesake]
+    if len(rows) > 1 and table.pairs:  # "when did Ines write?", not to whom
+        rows = in_named_column(question, table, selection, words)
+    if len(rows) != 1 or not selection.used or not selection.is_whole or len(table.rows) < 2:
+        return None
+    if is_unexplained("cell", question, table, words, selection.used):
+        return None
+    row = rows[0]
+    column = _requested_column(question, table, row, selection.used)
+    if column is None:
+        return None
+    cell = column.cells[row]
+    return None if cell is not None and keywords(cell["text"]) & selection.used else (row, column)
+
+
+def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
+    words = question.language.properties.keywords(question.in_full)
+    wide = with_measures(words, question)
+    if question.expected.kind == "person":  # "who drives it?" of a column "Driver"
+        wide = question.language.operations.with_doers(wide)
+    head = head_keywords(question)
+    if headed := [column for column in table.columns if column.keywords & head]:
+        return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
+    fits = _fits(question, table, row, matched, words, wide)
+    best = max(fits.values(), default=None)
+    is_named = best is not None and best[-1] >= _LEAST_COVERAGE
+    if date := _only_date(question, table, row, matched, is_named):
+        return date
+    fitting = [column for column, fit in fits.items() if fit == best]
+    if len(fitting) != 1:
+        return None
+    is_measure = not fitting[0].keywords.isdisjoint(wide - words)  # "what does it charge?" of a column "Rate per hour"
+    return fitting[0] if is_named or is_measure else None
+
+
+def _fits(
+    question: Question, table: Table, row: int, matched: AbstractSet[str], words: AbstractSet[str], wide: frozenset[str]
+) -> dict[Column, tuple[int, bool, float]]:
+    """Return how well a question names the columns by which it does not name the row.
+
+    By the number of words of the header, by a word of its measure or doer, and by the share of the header that it has.
+    """
+    fits = {}
+    for column in table.columns:
+        cell = column.cells[row]
+        if cell is not None and table.words.keywords(cell["text"]) & matched:
+            continue
+        is_called = table.pairs and column.keywords & words  # "who got a mail from Ines?" of "To"
+        coverage = 1.0 if is_called else question.property_names.coverage(column.label, wide)
+        fits[column] = (max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage)
+    return fits
+
+
+def _only_date(question: Question, table: Table, row: int, matched: AbstractSet[str], is_named: bool) -> Column | None:
+    """Return the only column of dates of a file if a question asks when, and names no other column: "when is the fire drill?"."""
+    types = question.language.answer_types
+    asks_when = "date" in (question.expected.kind, types.expected_type(question.in_full).kind)
+    # the cell that a question does not name may be empty and say nothing
+    if not asks_when or len(table.dated) != 1 or table.dated[0].is_empty(row):
+        return None
+    # "when do we rehearse?" of "Extra rehearsals"
+    if not is_document_item(table.rows[row]["page"]) or matched <= table.title_keywords:
+        return None
+    if table.pairs:  # "when did she write?" of a mail
+        return table.dated[0]
+    rest = unexplained(question, table, content_words(question), matched)
+    return None if is_named or rest else table.dated[0]
+
+
+def _answers(question: Question, table: Table, column: Column, cell: Cell) -> list[Entity]:
+    """Return the answers in the cell that a question asks for."""
+    kind, text = question.expected.kind, cell["text"]
+    day = day_in(text) if column.is_dated else None
+    if kind == "date" and column.is_timed:
+        return [{"id": text, "label": text}]
+    if day is not None and (day.start, day.end) == (0, len(text)):
+        return [day.entity]
+    answers = cell_answers(cell, question)
+    name = _BESIDE_NAME.sub("", text).strip()
+    if table.pairs and name != text:  # of an address
+        answers = [{"id": name, "label": name}]
+    if kind == "number":
+        if not answers and text.isdecimal() and not column.is_dated:  # a count that looks like a year
+            answers = [number_entity(text)]
+        if (value := value_at(text, 0, len(text))) is not None:
+            # with its unit; of "1 h 50 min" no number is a part
+            answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
+    if column.keywords & head_keywords(question):
+        return answers
+    return [answer for answer in answers if is_of_kind(answer, question, column)]
+
+
+def is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
+    """Return True if an answer in a column may be of the kind that a question expects."""
+    kind = question.expected.kind
+    if kind in ("date", "number"):
+        value = value_of(answer["label"])  # "1 h 50 min" has no number as its id
+        is_amount = is_number(answer["id"]) or (value is not None and value.unit in BASE_UNITS)
+        return is_date(answer["id"]) if kind == "date" else is_amount
+    if kind in ("person", "place") and any(map(str.isdigit, answer["label"])):
+        return False
+    types = question.language.answer_types
+    if types.expected_type(question.in_full).kind != "person" or types.expected_type(column.header).kind == "person":
+        return True
+    # "Who produced her album?" asks for no cell below "Album", "Who published it?" for one below "Publisher"
+    return not set(fold(column.header).split()) <= set(fold(question.in_full).split())
+
+
+def _places(question: Question, table: Table, row: int, column: Column) -> tuple[int, ...]:
+    """Return the places of the evidences of a cell; of a pair that it is, if it is there."""
+    headed = set()
+    for evidence in table.pairs[row] if table.pairs else ():
+        if "attribute" in evidence and evidence["attribute"]["path"][-1] == column.header:
+            headed.add(evidence["evidence_text"])
+    places = [place for place, read in enumerate(question.evidences) if read.evidence["evidence_text"] in headed]
+    return tuple(places) or table.evidence_places([row])
+
+
+def choices(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return which of the values that a question offers the only row has that it names: "Is the axe in the north or the south?"."""
+    words = content_words(question)
+    for table in tables:
+        offered = alternatives(question, table)
+        selection = table.selection(words.difference(*offered))
+        namesake = table.own_row(selection)
+        rows = selection.rows if namesake is None else [namesake]
+        held = [name for name in offered if rows[0] in offered[name]] if len(rows) == 1 and selection.used else []
+        if len(held) != 1 or is_unexplained("cell", question, table, words, selection.used.union(*offered)):
+            continue
+        texts = (cell["text"] for column in table.columns if (cell := column.cells[rows[0]]) is not None)
+        label = next((text for text in texts if table.words.keywords(text) == held[0]), None)
+        if label is not None:
+            return [Computed({"id": label, "label": label}, "cell", table.evidence_places(rows))]
+    return []

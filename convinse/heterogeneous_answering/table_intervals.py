@@ -1,0 +1,91 @@
+"""The row of a table that holds at a time, or comes before or after another: "Who was their coach in 2010?", "Who followed him?"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from ..language.text import fold
+from ..records.evidence import Cell
+from .candidates import Computed
+from .cell_answers import cell_answers
+from .columns import Column
+from .question import Question
+from .selections import selected_rows
+from .table_cells import is_of_kind
+from .table_words import content_words, is_unexplained, unexplained
+from .tables import Table
+
+_INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
+
+
+def held_in_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return what the only row says that holds at the time that a question names: "Who was their coach in 2010?"."""
+    if question.expected.kind in ("yesno", "date", "number") or not question.language.times.time(question.in_full):
+        return []
+    keywords, synonyms = question.language.properties.keywords, question.language.properties.with_synonyms
+    words, about = content_words(question), {entity["id"] for entity in question.about}
+    found: list[tuple[int, Computed]] = []  # with the number of unexplained words of the question
+    for table in tables:
+        page = keywords(question.items.label(table.rows[0]["page"]) or "")
+        is_of_topic = table.rows[0]["page"] in about or any(len(word) > _INITIALS for word in page & words)
+        selected = selected_rows(question, table, words - page) if table.dated and is_of_topic else None
+        if selected is None:
+            continue
+        # "played guitar" of a column "Guitarist"
+        named = table.headers | table.title_keywords
+        synonymous = frozenset(word for word in words if synonyms(frozenset((word,))) & named)
+        if is_unexplained("cell", question, table, words, selected.used | synonymous):
+            continue
+        column = _column_of(synonyms(words - page - selected.used), table)
+        cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
+        if column is None or len({fold(cell["text"]) for cell in cells.values()}) != 1:
+            continue
+        answers = cell_answers(next(iter(cells.values())), question)
+        if len(answers) == 1 and is_of_kind(answers[0], question, column):
+            others = frozenset(table.places.values())
+            result = Computed(answers[0], "interval", table.evidence_places([*cells]), rivals=others)
+            found.append((len(unexplained(question, table, words, selected.used)), result))
+    return [min(found, key=lambda pair: pair[0])[1]] if found else []
+
+
+def _column_of(asking: AbstractSet[str], table: Table) -> Column | None:
+    """Return the column that some words name best; that of the names of the rows if they name the table."""
+    headed = [column for column in table.columns if column.keywords & asking and not column.order]
+    if headed:
+        return max(headed, key=lambda column: len(column.keywords & asking) / len(column.keywords))
+    return table.name_column if table.title_keywords & asking else None
+
+
+def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return the name in the row before or after the one that a question names: "Who managed Chelsea after Mourinho?"."""
+    times, properties = question.language.times, question.language.properties
+    is_later = times.asks_beside(question.in_full)
+    if is_later is None or question.expected.kind in ("yesno", "date", "number"):
+        return []
+    words, about = content_words(question), {entity["id"] for entity in question.about}
+    time = times.named(question.in_full)
+    for table in tables:
+        names = table.name_column
+        if names is None or not table.dated or table.rows[0]["page"] not in about:
+            continue
+        if not properties.with_synonyms(words) & (table.title_keywords | names.keywords):
+            continue
+        periods = sorted((period, row) for row, period in table.periods() if period is not None)
+        held = [(period, row, cell) for period, row in periods if (cell := names.cells[row])]
+        named = [at for at, (_, _, cell) in enumerate(held) if _is_named(cell, words, question)]
+        if time is not None and len(named) > 1:
+            named = [at for at in named if held[at][0].overlaps(time)]
+        at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
+        if 0 <= at < len(held):
+            _, row, cell = held[at]
+            places = table.evidence_places([row, held[named[0]][1]])
+            rivals = frozenset(table.places.values())
+            return [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
+    return []
+
+
+def _is_named(cell: Cell, words: AbstractSet[str], question: Question) -> bool:
+    """Return True if a question has the name in a cell, or the last word of it."""
+    last = question.language.properties.keywords(cell["text"].rsplit(maxsplit=1)[-1])
+    return bool(last) and last <= words

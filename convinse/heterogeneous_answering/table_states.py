@@ -1,0 +1,150 @@
+"""The rows of a table in a state that a question names or denies: "paid", "not returned", "without a phone"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+
+from ..language.text import fold
+from ..records.written_values import UNKNOWN
+from .columns import Column
+from .question import Question
+from .tables import Selection, Table
+
+_State = tuple[Column, Selection]  # the column that tells a state, and the rows in it
+
+
+def denied_words(question: Question, table: Table) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keywords that a question denies, and of the words that deny them.
+
+    They stand behind "not", up to a comma: "not paid, of Acker"; within "unpaid"; beside "is missing" those of headers.
+    """
+    properties, operations = question.language.properties, question.language.operations
+    denial = question.language.words.denial.search(question.in_full)
+    behind = question.in_full[denial.end() :].partition(",")[0] if denial else ""
+    denied = properties.keywords(behind)
+    denying = frozenset[str]()
+    for word in fold(question.in_full).split():
+        if not word.startswith(operations.reversing):
+            continue
+        verb, reversed_verb = properties.keyword(word.removeprefix(operations.reversing)), properties.keyword(word)
+        if verb in table.headers and not table.selection({reversed_verb}).used:
+            denied, denying = denied | {verb}, denying | {reversed_verb}
+    if missing := operations.missing.search(question.in_full):
+        denied |= properties.keywords(question.in_full) & table.headers
+        denying |= properties.keywords(missing[0])
+    return denied, denying
+
+
+def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str], bool] | None:
+    """Return the column of the state that a question names, the words for it, and whether it is denied: "not done" of "Done by"."""
+    operations, text = question.language.operations, question.in_full
+    denial = question.language.words.denial.search(text)
+    for column in table.columns:
+        state = _state_of_header(column, question)
+        if not state:
+            continue
+        named = re.search(rf"\b({operations.reversing})?{_said_of(state, question)}\b", text, re.IGNORECASE)
+        if named is None:
+            continue
+        words = column.keywords | {fold(named[0])}
+        if denial is None or denial.end() > named.start():
+            return column, words, bool(named[1])
+        begin = text.rfind(" ", 0, denial.end()) + 1  # of "haven't"
+        return column, words | question.language.properties.keywords(text[begin : named.end()]), True
+    return None
+
+
+def _state_of_header(column: Column, question: Question) -> str | None:
+    """Return the state that a column with gaps says its rows are in: "done" of "Done by"; None without one."""
+    if not column.has_gaps:
+        return None
+    header = question.language.operations.states.fullmatch(column.header.strip())
+    if header is None:
+        return None
+    return header["done"] or header["phrase"] or header["alone"] or (header["dated"] if column.is_dated else None)
+
+
+def _said_of(state: str, question: Question) -> str:
+    """Return a pattern for how a question says a state: "handed it back" for "handed back", "did he return it" for "returned"."""
+    keyword, text = question.language.properties.keyword, question.in_full
+    verb, *particles = state.split()
+    verbs = {verb, *(re.findall(r"\w+", text) if question.language.times.asks_about_past(text) else ())}
+    forms = [re.escape(word) for word in sorted(verbs) if keyword(fold(word)) == keyword(fold(verb))]
+    return rf"(?:{'|'.join(forms)})" + "".join(rf"(?: \w+){{0,2}} {re.escape(word)}" for word in particles)
+
+
+def rows_in_state(
+    question: Question, table: Table, selected: Selection, words: AbstractSet[str], denied: AbstractSet[str]
+) -> _State | None:
+    """Return the column of the state that a question names or denies, and the selected rows in it; None without a state.
+
+    A state is said by yes and no, by a header with gaps below it ("Done by"), by an amount of 0, or by a gap alone.
+    """
+    return (
+        _by_yes_or_no(question, table, selected, words, denied)
+        or _by_header(question, table, selected)
+        or _by_zero(table, selected, denied)
+        or _by_gap(table, selected, denied)
+    )
+
+
+def _by_yes_or_no(
+    question: Question, table: Table, selected: Selection, words: AbstractSet[str], denied: AbstractSet[str]
+) -> _State | None:
+    """Keep the rows with "yes" below "Paid" for "paid", with "no" for "not paid"."""
+    named = (column for column in table.columns if column.keywords & words)
+    column = next((column for column in named if _says_yes_or_no(column, question)), None)
+    if column is None:
+        return None
+    is_named = not column.keywords & denied
+    meanings = {
+        row: _is_yes(cell["text"], question) for row in selected.rows if (cell := column.cells[row]) is not None
+    }
+    return column, Selection(
+        [row for row in selected.rows if meanings.get(row) is is_named],
+        selected.used | column.keywords,
+        unjudged=selected.unjudged + sum(meanings.get(row) is None for row in selected.rows),
+        lacking=column.header,
+    )
+
+
+def _by_header(question: Question, table: Table, selected: Selection) -> _State | None:
+    """Keep the rows with something below "Done by" for "done", with nothing for "not done"."""
+    state = named_state(question, table)
+    if state is None:
+        return None
+    column, words, is_denied = state
+    rows = [row for row in selected.rows if column.is_empty(row) is is_denied]
+    return column, selected._replace(rows=rows, used=selected.used | words, unjudged=0, lacking=column.header)
+
+
+def _by_zero(table: Table, selected: Selection, denied: AbstractSet[str]) -> _State | None:
+    """Keep the rows with 0 below "Available" for "not available"; a question with a number asks for that."""
+    if any(map(str.isdigit, denied)):
+        return None
+    for column in table.amounts:
+        if column.keywords and column.keywords <= denied and 0 in column.amounts:
+            rows = [row for row in selected.rows if column.amount(row) == 0]
+            return column, selected._replace(rows=rows, used=selected.used | column.keywords, lacking=column.header)
+    return None
+
+
+def _by_gap(table: Table, selected: Selection, denied: AbstractSet[str]) -> _State | None:
+    """Keep the rows without a cell below "Phone" for "without a phone"; of pairs, which are of many kinds, with all words of the name."""
+    for column in table.columns:
+        is_denied = bool(column.keywords & denied) and not (table.pairs and column.keywords - denied)
+        if is_denied and column.has_gaps:
+            rows = [row for row in selected.rows if column.is_empty(row)]
+            return column, selected._replace(rows=rows, used=selected.used | column.keywords)
+    return None
+
+
+def _says_yes_or_no(column: Column, question: Question) -> bool:
+    texts = [text for text in column.texts if text.lower() not in UNKNOWN]
+    return bool(texts) and all(_is_yes(text, question) is not None for text in texts)
+
+
+def _is_yes(text: str, question: Question) -> bool | None:
+    operations, word = question.language.operations, fold(text)
+    return True if word in operations.affirming else False if word in operations.refusing else None

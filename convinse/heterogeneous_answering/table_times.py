@@ -1,0 +1,127 @@
+"""The rows of a table at a time that a question names: in a period, on a day of any year, at an hour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, timedelta
+
+from ..language.text import fold
+from ..language.time_words import PartOfTime
+from ..records.literals import is_calendar_day
+from ..records.periods import AskedTime, Boundary
+from .columns import Column
+from .question import Question
+from .tables import Selection, Table
+
+_DAYS_OF_YEAR = 366  # of a period that are taken one by one: a leap year
+_Day = tuple[int, int, int]  # year, month and day, which is 0 of a month
+
+
+def is_time_of_headers(question: Question, table: Table, words: AbstractSet[str]) -> bool:
+    """Return True if the time of a question stands in headers, and no column of dates is named: "gas in 2024"."""
+    time = _words_of_time(question)
+    return time <= table.headers and not any(column.keywords & words - time for column in table.dated)
+
+
+def words_of_seasons(question: Question, table: Table) -> frozenset[str]:
+    """Return the keywords of the months, days and weekdays of a question by which the days of a table are judged."""
+    season = question.language.times.seasons(question.in_full) if table.dated else None
+    if season is None:
+        return frozenset()
+    keywords = question.language.properties.keywords
+    return keywords(season.words) & keywords(question.in_full) - table.headers
+
+
+def rows_in_time(
+    question: Question, table: Table, selected: Selection, time: AskedTime, words: AbstractSet[str]
+) -> Selection:
+    """Keep the rows whose period fits the time of a question."""
+    dated = table.dated_by(words)
+    within = {*table.within(time, words)}
+    return Selection(
+        [row for row in selected.rows if row in within],
+        selected.used.union(_words_of_time(question), *(column.keywords for column in dated)),
+        unjudged=selected.unjudged + _undated(selected.rows, dated),
+        lacking=dated[0].header if dated else "",
+    )
+
+
+def rows_in_season(question: Question, table: Table, selected: Selection, words: AbstractSet[str]) -> Selection | None:
+    """Keep the rows with a day that a question names without a year, by month, day or weekday, if no row has the word for it.
+
+    Of rows with a first and a last day those between them, too. None for "before 3 March" of several years.
+    """
+    season = question.language.times.seasons(question.in_full) if table.dated else None
+    named = words_of_seasons(question, table)  # none for "May", which is a stop word, too
+    names = named & words
+    if season is None or (named and not names):
+        return selected
+    dated = table.dated_by(question.language.properties.keywords(question.in_full))
+    days: dict[int, list[_Day]] = {}
+    for row in selected.rows:
+        days[row] = [day for column in dated if (day := column.day(row))]
+    years = {year for of_row in days.values() for year, _, _ in of_row}
+    if season.is_bound and len(years) > 1:
+        return None
+    if lasts(question, dated):
+        days = {row: _days_between(of_row) for row, of_row in days.items()}
+    explained = names or dated[0].keywords
+    return Selection(
+        [row for row, of_row in days.items() if any(season.admits(*day) for day in of_row)],
+        selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words)),
+        unjudged=_undated(selected.rows, dated),
+        lacking=dated[0].header,
+    )
+
+
+def rows_at_hours(question: Question, table: Table, selected: Selection, hours: PartOfTime) -> Selection:
+    """Keep the rows with a time of the day that a question asks for; of a column for the beginning and one for the end, those between."""
+    keywords = question.language.properties.keywords
+    words = keywords(question.in_full)
+    columns = [column for column in table.clocks if column.keywords & words] or table.clocks[:2]
+    if len(columns) > 1 and columns == table.clocks[:2]:  # "who starts at 9:30?" of a column "Begins"
+        boundary = question.language.times.boundary(question.in_full.replace(hours.words, " "))
+        columns = {Boundary.START: columns[:1], Boundary.END: columns[1:]}.get(boundary, columns)
+    rows = []
+    for row in selected.rows:
+        minutes = [clock for column in columns if (clock := column.clock[row]) is not None]
+        if minutes and hours.admits(minutes[0][0], minutes[-1][1]):
+            rows.append(row)
+    named = (column.keywords & words for column in columns)
+    return Selection(
+        rows,
+        selected.used.union(keywords(hours.words), columns[0].keywords, *named),
+        unjudged=selected.unjudged + sum(columns[0].clock[row] is None for row in selected.rows),
+        lacking=columns[0].header,
+    )
+
+
+def lasts(question: Question, dated: Sequence[Column]) -> bool:
+    """Return True if columns of dates are of the first and the last day of what their rows are: "From" and "Until"."""
+    if len(dated) != 2:
+        return False
+    times, operations = question.language.times, question.language.operations
+    begin, end = ({*fold(column.header).split()} for column in dated)
+    is_begun = begin & (times.starting | times.since | operations.earliest)
+    return bool(is_begun and end & (times.ending | times.until | times.beside | operations.latest))
+
+
+def _words_of_time(question: Question) -> frozenset[str]:
+    keywords, text = question.language.properties.keywords, question.in_full
+    return keywords(text) - keywords(question.language.times.without_time(text))
+
+
+def _undated(rows: Sequence[int], dated: Sequence[Column]) -> int:
+    """Return how many of some rows have no date in any of some columns."""
+    return sum(all(column.amount(row) is None for column in dated) for row in rows)
+
+
+def _days_between(days: list[_Day]) -> list[_Day]:
+    """Return the days from the first to the last, of a year at most; the days themselves if one of them is a month."""
+    if len(days) != 2 or not all(is_calendar_day(*day) for day in days):
+        return days
+    first, last = (date(*day) for day in days)
+    number = min(_DAYS_OF_YEAR, (last - first).days + 1)
+    between = [first + timedelta(days=place) for place in range(number)]
+    return [(day.year, day.month, day.day) for day in between]

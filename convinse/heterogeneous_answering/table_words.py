@@ -1,0 +1,54 @@
+"""The words of a question that a table explains, and those that it leaves unexplained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from ..language.text import fold
+from .bounds import bound_words, limiting_column
+from .question import Question
+from .tables import Table, lettered
+
+# words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
+_MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
+
+
+def content_words(question: Question) -> frozenset[str]:
+    """Return the keywords of a question without "how many" and "how much"."""
+    keywords, many = question.language.properties.keywords, question.language.literals.counted.search(question.in_full)
+    return (keywords(question.in_full) | lettered(question.in_full)) - (keywords(many[0]) if many else frozenset())
+
+
+def title_words(table: Table, question: Question) -> frozenset[str]:
+    """Return the keywords of the caption and the pages of a table."""
+    page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
+    return page.union(table.title_keywords, *table.titles.values())
+
+
+def unexplained(question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]) -> frozenset[str]:
+    """Return the words of a question that are neither used nor those of the table's headers, title or pages."""
+    names_of = question.language.literals.names_of
+    rest = words - used - title_words(table, question)
+    return frozenset(word for word in rest if not names_of(word) & table.headers)
+
+
+def is_unexplained(
+    operation: str, question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]
+) -> bool:
+    """Return True if an operation may not leave so many words of a question unexplained."""
+    rest = unexplained(question, table, words, used)
+    return sum(not word.isdigit() or operation == "cell" for word in rest) > _MOST_UNEXPLAINED[operation]
+
+
+def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
+    """Return True if a question asks for rows by other rows, not by a bound, a column or a time."""
+    operations, spoken = question.language.operations, fold(question.in_full).split()
+    words = {word for place, word in enumerate(spoken) if not operations.is_denied(spoken, place)}  # "no next check"
+    if denial := question.language.words.denial.search(question.in_full):
+        words -= {*fold(denial[0]).split()}
+    if bound_words(question) or any(limiting_column(question, table) for table in tables):
+        return bool((operations.relating - operations.greater - operations.lesser - operations.bounding) & words)
+    times, text = question.language.times, question.in_full
+    is_timed = times.time(text) or times.seasons(text) or (times.clock(text) and any(table.clocks for table in tables))
+    return bool(operations.relating & words) and not is_timed
