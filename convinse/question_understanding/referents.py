@@ -198,9 +198,9 @@ class FeatureReader:
             for earlier in entities
         ]
         is_known = [entity.is_person or self._is_of_known_kind(entity.entity["id"]) for entity in entities]
-        if any(fit > 0 for fit, known in zip(fits, is_known, strict=True) if known):
+        if any(fit > 0 for fit, has_kind in zip(fits, is_known, strict=True) if has_kind):
             # the kind of a name, or of a document's thing, is unknown: an item that is known to fit comes before it
-            return [fit if known else 0.0 for fit, known in zip(fits, is_known, strict=True)]
+            return [fit if has_kind else 0.0 for fit, has_kind in zip(fits, is_known, strict=True)]
         return fits
 
     def _is_of_known_kind(self, item: str) -> bool:
