@@ -10,6 +10,7 @@ from ..language.validity import judged_parts
 from ..records.literals import is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
+from .addresses import address_form
 from .candidates import EntityCandidate
 from .question import Question
 
@@ -89,11 +90,13 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
 
 
 def is_of_kind(question: Question, candidate: EntityCandidate) -> bool:
-    """Return False for what is no number in answer to "how many": neither 1994, nor an award, nor "65th".
+    """Return False for what is no number in answer to "how many": neither 1994, nor an award, nor "65th"; and for no e-mail address.
 
     A bare number needs the measure that is asked for in its evidence: "Children, 1" is not how tall she is.
     """
     entity, language = candidate.entity, question.language
+    if form := address_form(question):
+        return form.search(entity["label"]) is not None
     # a model and the words agree: "and Turn the Page?" is no question for a page
     kinds = {question.expected.kind, language.answer_types.expected_type(question.in_full).kind}
     if candidate.computed or kinds != {"number"}:

@@ -23,6 +23,8 @@ from .selections import extent_of, selected_rows
 from .table_words import content_words, is_unexplained
 from .tables import Table
 
+_DECIMALS = 2  # of an average, as amounts of money have them
+
 
 def comparisons(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the thing with the higher amount, or the lower, of those that a question names."""
@@ -78,11 +80,12 @@ def _rows_and_measure(
 
 
 def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
-    """Return the sum of a column over the rows that a question selects."""
+    """Return the sum or the average of a column over the rows that a question selects."""
     operations, properties = question.language.operations, question.language.properties
     text, counted = question.in_full, question.language.literals.counted
-    summing = " ".join(operations.summing.findall(text))
-    nouns = _nouns_behind(operations.summing.sub(" ", text), counted, properties)
+    averaging = operations.averaging.findall(text)
+    summing = " ".join((*operations.summing.findall(text), *averaging))
+    nouns = _nouns_behind(operations.averaging.sub(" ", operations.summing.sub(" ", text)), counted, properties)
     if nouns and not nouns[0]:  # "how much did we pay"
         nouns = None
     # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is synonymous
@@ -117,8 +120,12 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
             unjudged = selected.unjudged + len(selected.rows) - len(amounts)
             selected = selected._replace(unjudged=unjudged, lacking=measure.header)
             places = table.evidence_places(selected.rows)
-            answer = _amount(math.fsum(amounts), measure)
-            return [Computed(answer, "sum", places, extent=extent_of(table, selected))]
+            total, operation, decimals = math.fsum(amounts), "sum", 0
+            if averaging:
+                total, operation = round(total / len(amounts), _DECIMALS), "average"
+                decimals = 0 if total.is_integer() else _DECIMALS
+            answer = _amount(total, measure, decimals)
+            return [Computed(answer, operation, places, extent=extent_of(table, selected))]
     return []
 
 
@@ -138,8 +145,8 @@ def _nouns_behind(
     return properties.keyword_set(behind[:1]), properties.keyword_set(behind)
 
 
-def _amount(number: float, column: Column) -> Entity:
+def _amount(number: float, column: Column, decimals: int = 0) -> Entity:
     if column.order is None:
         return number_entity(f"{round(number, 6):.10g}")
-    label = written_amount(number, column.texts, column.order)
+    label = written_amount(number, column.texts, column.order, decimals)
     return value_at(label, 0, len(label)) or {"id": label, "label": label}

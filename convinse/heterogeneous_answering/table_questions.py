@@ -10,6 +10,7 @@
 | `sum` | "What do the lamps cost together?" | the sum of a column over the rows that the question selects |
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
 | `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
+| `address` | "What is the landlord's e-mail?", "phone of the plumber" | the address, number or link in a line of a document |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
 | `section` | "What does section 4 say about notice?" | the sentence of that section |
 | `span` | "How many years after A was B released?" | the whole years between two dates |
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .addresses import addresses
 from .candidates import Computed
 from .counts import counts
 from .document_entries import entries, sections
@@ -48,6 +50,7 @@ def computed_answers(question: Question, tables: Sequence[Table]) -> list[Comput
 
 
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
+    "address": lambda question, _: addresses(question),
     "cell": cells,
     "choice": choices,
     "comparison": comparisons,

@@ -78,6 +78,7 @@ class OperationWords(WordLists):
     within: re.Pattern[str]
     spelling: re.Pattern[str]
     summing: re.Pattern[str]
+    averaging: re.Pattern[str]
     adding: WordSet
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
@@ -103,6 +104,7 @@ class OperationWords(WordLists):
     bounding: WordSet
     heading: re.Pattern[str]
     web: WordSet
+    addresses: Table
     day_header: str
     dated: WordSet
     explaining: re.Pattern[str]

@@ -265,8 +265,8 @@ def _are_round(amounts: Iterable[float]) -> bool:
     return len(ordered) > _MIN_VALUES and len(steps) > 1 and not any(amount % _DECADE for amount in ordered)
 
 
-def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> str:
-    """Return an amount as the cells of its column write amounts: with their decimals, currency and unit.
+def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder, decimals: int = 0) -> str:
+    """Return an amount as the cells of its column write amounts: with their decimals, at least `decimals`, currency and unit.
 
     If the cells have several scales (15 km and 900 m), it is in the unit that they are compared in, or in hours and minutes.
     """
@@ -277,7 +277,7 @@ def written_amount(amount: float, texts: Iterable[str], order: ColumnOrder) -> s
     scales = {
         round(abs(value.amount) / number, 9) for (_, value, _), number in zip(cells, numbers, strict=True) if number
     }
-    decimals = max((len(found[0].partition(".")[2]) for _, _, found in cells), default=0)
+    decimals = max([decimals, *(len(found[0].partition(".")[2]) for _, _, found in cells)])
     is_chained = any(_chained(text.casefold()) for text, *_ in cells)
     if order.unit == "s" and (len(scales) != 1 or is_chained):
         hours, rest = divmod(round(amount), _HOUR)
