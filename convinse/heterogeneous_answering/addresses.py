@@ -9,6 +9,7 @@ from ..language.read_evidence import ReadEvidence
 from ..records.conversation import Extent
 from .candidates import Computed
 from .question import Question
+from .sentences import is_prose, sentence_spans
 
 # by the kinds of `operations.addresses`; a date is no phone number
 _FORMS = {
@@ -16,21 +17,25 @@ _FORMS = {
     "web": re.compile(r"(?:https?://|www\.)[^\s<>\"']*[^\s<>\"'.,;:!?)]"),
     "phone": re.compile(r"(?<![\w.,/-])(?!\d{4}-\d\d-\d\d)[+(]?\d(?:[ ()/–-]{0,2}\d){5,14}(?![\w@]|[.,/-]\d)"),
 }
-_LINE = re.compile(r"(?<=[.;!?])\s+|\s*\n\s*")  # between lines and sentences
 
 
 def address_form(question: Question) -> re.Pattern[str] | None:
-    """Return what an address that a question over files asks for looks like; None if it asks for none ("who wrote the mail?")."""
-    properties, types = question.language.properties, question.language.answer_types
-    if not question.is_of_files or types.expected_type(question.in_full).kind not in ("any", "item", "number"):
+    """Return what an address that a question over files asks for looks like.
+
+    None if it asks for none ("who wrote the mail?"), or for several things ("mails from the lab", "who has no phone?").
+    """
+    properties, operations, text = question.language.properties, question.language.operations, question.in_full
+    kind = question.language.answer_types.expected_type(text).kind
+    is_of_several = operations.several.search(text) or operations.listing.match(text)
+    is_denied = question.language.words.denial.search(text)
+    if not question.is_of_files or kind not in ("any", "item", "number") or is_of_several or is_denied:
         return None
-    words = properties.keywords(question.in_full)
-    kinds = question.language.operations.addresses
+    kinds, words = operations.addresses, properties.keywords(text)
     return next((_FORMS[kind] for kind, names in kinds.items() if words & properties.keyword_set(names)), None)
 
 
 def addresses(question: Question) -> list[Computed]:
-    """Return the address that a question over files asks for, if one line or row has it with all other words of the question.
+    """Return the address that a question over files asks for, if one sentence or row has it with all other words of the question.
 
     Empty if several have one.
     """
@@ -57,8 +62,5 @@ def addresses(question: Question) -> list[Computed]:
 
 
 def _lines(read: ReadEvidence) -> Iterator[str]:
-    """Yield the lines and sentences of a text; a row or an entry is one."""
-    if "row" in read.evidence or "attribute" in read.evidence:
-        yield read.text
-    else:
-        yield from _LINE.split(read.text)
+    """Yield the sentences of a passage; a row or an entry is one."""
+    yield from (read.text[start:end] for start, end in sentence_spans(read)) if is_prose(read) else (read.text,)

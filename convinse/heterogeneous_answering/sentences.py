@@ -72,7 +72,7 @@ def _definition(question: Question, name: str, about: AbstractSet[str]) -> tuple
         is_about = any(entity["id"] in about for entity in read.entities[:1])
         if read.evidence["source"] != "text" or not (is_about or read.is_of_document):
             continue
-        for start, end in _sentences(read):
+        for start, end in sentence_spans(read):
             sentence = read.text[start:end]
             verb = defining.search(sentence)
             head = sentence[: verb.start()] if verb else ""
@@ -96,9 +96,9 @@ def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list
         question.expected.kind == "any" and first.score < _UNSURE and not first.is_listed
     )
     read = question.evidences[first.places[0]]
-    if not is_open or not _is_prose(read):
+    if not is_open or not is_prose(read):
         return [*ranked]
-    sentences, keywords = _sentences(read), question.language.properties.keywords
+    sentences, keywords = sentence_spans(read), question.language.properties.keywords
     place = read.text.find(first.entity["label"], sentences[0][0] if sentences else 0)
     for start, end in sentences:
         if place < end:
@@ -116,7 +116,7 @@ def mark_verdict(question: Question, answers: Sequence[RankedAnswer]) -> None:
     for answer in answers:
         for place in answer.get("evidences", ())[:1]:
             read, words = question.evidences[place], question.language.properties.keywords(question.in_full)
-            start, end = best_sentence(question, read, words) if _is_prose(read) else (0, 0)
+            start, end = best_sentence(question, read, words) if is_prose(read) else (0, 0)
             if start < end:
                 answer["spans"] = [{"evidence": place, "start": start, "end": end}]
 
@@ -124,14 +124,16 @@ def mark_verdict(question: Question, answers: Sequence[RankedAnswer]) -> None:
 def best_sentence(question: Question, read: ReadEvidence, words: AbstractSet[str]) -> tuple[int, int]:
     """Return start and end of the sentence of a passage of a file that has most of some keywords, the first of several; 0 and 0 without one."""
     keywords = question.language.properties.keywords
-    return max(_sentences(read), key=lambda span: len(words & keywords(read.text[slice(*span)])), default=(0, 0))
+    return max(sentence_spans(read), key=lambda span: len(words & keywords(read.text[slice(*span)])), default=(0, 0))
 
 
-def _is_prose(read: ReadEvidence) -> bool:
+def is_prose(read: ReadEvidence) -> bool:
+    """Return True for a passage of a file."""
     return read.is_of_document and read.evidence["source"] == "text"
 
 
-def _sentences(read: ReadEvidence) -> list[tuple[int, int]]:
+def sentence_spans(read: ReadEvidence) -> list[tuple[int, int]]:
+    """Return start and end of each sentence of an evidence, without its title."""
     if read.is_of_document:
         begin = passage_start(read.evidence, read.entities[0]["label"] if read.entities else "")
     else:

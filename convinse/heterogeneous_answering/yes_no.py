@@ -18,7 +18,7 @@ from .memberships import is_member
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 from .selections import selected_rows
-from .sentences import best_sentence
+from .sentences import best_sentence, is_prose, sentence_spans
 from .table_words import content_words, unexplained
 from .tables import Table, whole_tables
 
@@ -84,16 +84,25 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
     if judge is not None:
         weights = np.array([question.shares[place] + _LEAST_WEIGHT for place in order])
         timeless = times.without_time(question.in_full)
-        texts = [(timeless if place in within else question.in_full, question.evidences[place].text) for place in order]
+        texts = [(timeless if place in within else question.in_full, _text(question, place)) for place in order]
         yes = np.clip(judge(texts), _LEAST, 1 - _LEAST)
         odds = np.log(yes / (1 - yes))
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
     if _is_opposed(question, question.evidences[order[0]]):
         return Verdict(_certain(holds=False), tuple(order[:1]), is_covered=True)
-    denial, best = question.language.words.denial.search, question.evidences[order[0]].text
+    denial, best = question.language.words.denial.search, _text(question, order[0])
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
+
+
+def _text(question: Question, place: int) -> str:
+    """Return the text of an evidence; of a passage of a file its title and the sentence with most words of the question."""
+    read = question.evidences[place]
+    if not is_prose(read) or not (spans := sentence_spans(read)):
+        return read.text
+    start, end = best_sentence(question, read, question.language.properties.keywords(question.in_full))
+    return read.text[: spans[0][0]] + read.text[start:end]
 
 
 def _certain(holds: bool) -> YesNoFeatures:

@@ -236,7 +236,7 @@ class Rewriter:
         phrase = spoken.talk.adverbial_phrase.match(" ".join(said))
         if phrase is None or fold(earlier[0]) == said[0]:
             return None
-        is_adverbial = not verb or fold(earlier[0]) in spoken.talk.adverbial
+        is_adverbial = verb == 0 or fold(earlier[0]) in spoken.talk.adverbial
         if verb is None:  # "who wrote it? when?" asks what the answer did; what is asked about is more if it is an item
             is_thing = is_adverbial or self._has_relations or not last.answer
             return None if is_thing else " ".join([phrase[1], last.answer, *earlier[1:]]) + "?"
