@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
 from ..language.property_names import PropertyLabel
+from ..language.text import fold
 from ..language.validity import judged_parts
 from ..records.literals import is_known
 from ..records.periods import Agreement
@@ -15,6 +17,7 @@ from .candidates import EntityCandidate
 from .question import Question
 
 _INSTANCE_OF = "P31"
+_NUMBERED = re.compile(r"\b([^\W\d_]+) (?:is |no |number )?(\d{1,4}[a-z]?)\b")  # "flat 5", of folded words
 _LIFE = frozenset(("P569", "P570"))  # dates of birth and death
 
 
@@ -95,6 +98,8 @@ def is_of_kind(question: Question, candidate: EntityCandidate) -> bool:
     A bare number needs the measure that is asked for in its evidence: "Children, 1" is not how tall she is.
     """
     entity, language = candidate.entity, question.language
+    if question.is_of_files and not candidate.computed and _is_of_other_number(candidate, question):
+        return False
     if form := address_form(question):
         return form.search(entity["label"]) is not None
     # a model and the words agree: "and Turn the Page?" is no question for a page
@@ -111,6 +116,19 @@ def is_of_kind(question: Question, candidate: EntityCandidate) -> bool:
     names = frozenset[str]().union(*(keywords(topic["label"]) for topic in question.about))
     words = measures | (keywords(question.in_full) - names)
     return any(not words.isdisjoint(question.evidences[place].keywords) for place in candidate.places)
+
+
+def _is_of_other_number(candidate: EntityCandidate, question: Question) -> bool:
+    """Return True if all evidences of a candidate name a thing by another number than a question: "flat 5" for "flat 1"."""
+    common = question.language.words.common
+    named = [(word, number) for word, number in _NUMBERED.findall(fold(question.in_full)) if word not in common]
+
+    def is_other(place: int) -> bool:
+        text = question.evidences[place].folded
+        of_text = _NUMBERED.findall(text)
+        return any(number not in text.split() and any(word == other for other, _ in of_text) for word, number in named)
+
+    return bool(named) and bool(candidate.places) and all(map(is_other, candidate.places))
 
 
 def _is_compared(candidate: EntityCandidate) -> bool:

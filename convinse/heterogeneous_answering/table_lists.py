@@ -47,7 +47,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if column is not None and not column.tells_apart:
             selected = _without_others(question, table, selected, column)
         members = [] if column is None else _members(question, table, selected, column)
-        is_for_person = not asks_for_several and question.expected.kind == "person"
+        is_request = operations.listing.match(text) or operations.several.search(text)
+        is_for_person = question.expected.kind == "person" and not is_request
         if is_for_person and any(entity["label"][:1].islower() for _, entity in members):
             continue  # "who lives in flat 5?" of repairs: "broken blind", "door bell"
         if not members or (len(members) > 1 and operations.sole.intersection(fold(text).split())):
