@@ -98,7 +98,7 @@ def is_of_kind(question: Question, candidate: EntityCandidate) -> bool:
     A bare number needs the measure that is asked for in its evidence: "Children, 1" is not how tall she is.
     """
     entity, language = candidate.entity, question.language
-    if question.is_of_files and not candidate.computed and _is_of_other_number(candidate, question):
+    if question.is_of_files and _is_of_other_number(candidate, question):
         return False
     if form := address_form(question):
         return form.search(entity["label"]) is not None
