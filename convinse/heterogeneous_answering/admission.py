@@ -120,15 +120,17 @@ def is_of_kind(question: Question, candidate: EntityCandidate) -> bool:
 
 def _is_of_other_number(candidate: EntityCandidate, question: Question) -> bool:
     """Return True if all evidences of a candidate name a thing by another number than a question: "flat 5" for "flat 1"."""
-    common = question.language.words.common
-    named = [(word, number) for word, number in _NUMBERED.findall(fold(question.in_full)) if word not in common]
+    numbers: dict[str, set[str]] = defaultdict(set)  # by the word before
+    for word, number in _NUMBERED.findall(fold(question.in_full)):
+        if word not in question.language.words.common:
+            numbers[word].add(number)
 
     def is_other(place: int) -> bool:
         text = question.evidences[place].folded
-        of_text = _NUMBERED.findall(text)
-        return any(number not in text.split() and any(word == other for other, _ in of_text) for word, number in named)
+        words = {word for word, _ in _NUMBERED.findall(text)}
+        return any(word in words and asking.isdisjoint(text.split()) for word, asking in numbers.items())
 
-    return bool(named) and bool(candidate.places) and all(map(is_other, candidate.places))
+    return bool(numbers) and bool(candidate.places) and all(map(is_other, candidate.places))
 
 
 def _is_compared(candidate: EntityCandidate) -> bool:
