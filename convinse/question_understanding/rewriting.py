@@ -213,6 +213,7 @@ class Rewriter:
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
         start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
         start = self._with_preposition(question, last_question, start, end)
+        end = self._without_owner(question, last_question, start, end)
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
@@ -256,6 +257,14 @@ class Rewriter:
             return before.start()
         within = [match for match in _WORD.finditer(last_question, start, end) if fold(match[0]) in prepositions]
         return within[-1].start() if within else start
+
+    def _without_owner(self, question: str, last_question: str, start: int, end: int) -> int:
+        """Return where the words that an ellipsis replaces end: before "of flat 5" if "and the deposit?" has no "of" of its own."""
+        relating = self._language.answer_types.relating
+        of = next((match for match in _WORD.finditer(last_question, start + 1, end) if fold(match[0]) in relating), None)
+        names = self._linker.link(last_question) if of is not None else ()
+        is_in_name = any(of is not None and name.start < of.start() < name.end for name in names)
+        return end if of is None or is_in_name or relating.intersection(fold(question).split()) else of.start() - 1
 
     def _replacement(self, question: str, before: str, replaced: str) -> str:
         """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""
