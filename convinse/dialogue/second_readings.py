@@ -17,6 +17,7 @@ _SURE = 0.6
 _BELIEVED = 0.75
 _OF_QUESTION = ("turn", "question_id", "question", "act", "meanings")
 # what a turn has of a reading and of its answer
+_FOUND = 0.1  # probability of an answer of the second, at least: below it neither finds anything, and the likelier reading stays
 _RESULTS = ("top_evidences", "question_entities", "pred_answers", "abstained", "extent", *Understanding.__annotations__)
 
 
@@ -43,7 +44,7 @@ def try_second_readings(
     for turn, other in pairs:
         for ranked in other["pred_answers"]:
             ranked["score"] = round(ranked["score"] * _BELIEVED, 6)
-        if best_score(other) > best_score(turn):
+        if best_score(other) > max(best_score(turn), _FOUND):
             take_over(turn, other, _RESULTS)
             if best_score(turn) < least:
                 turn.setdefault("abstained", {"reason": DO_NOT_SAY})

@@ -57,9 +57,10 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     """Return an earlier turn for later turns: with its gold answers if they are used and present, else its best predicted answer."""
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
-        # later questions are not about a guess
-        answers = [] if "abstained" in turn else [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
-        if answers and "definition" in turn["pred_answers"][0].get("reasons", ()):
+        answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
+        if "abstained" in turn:  # later questions are hardly about a guess: it is no item
+            answers = [{"id": answer["label"], "label": answer["label"]} for answer in answers]
+        elif answers and "definition" in turn["pred_answers"][0].get("reasons", ()):
             thing = answers[0]["id"]  # they are about what was described, not about the description
             answers = [] if is_item(thing) else [{"id": thing, "label": thing}]
     earlier = new_turn(

@@ -77,7 +77,7 @@ def test_a_turn_costs_one_turn():
     assert qu.histories == [[], [("0?", ["Q9"])], [("0?", ["Q9"]), ("1?", ["Q9"])]]
 
 
-def test_an_answer_that_was_abstained_from_is_none_to_later_turns():
+def test_an_answer_that_was_abstained_from_is_text_to_later_turns():
     class Unsure(FixedAnswer):
         def inference_on_turn(self, turn, sources):
             turn["abstained"] = {"reason": "not sure"}
@@ -85,7 +85,7 @@ def test_an_answer_that_was_abstained_from_is_none_to_later_turns():
 
     qu = Recorder(CONFIG)
     make(qu, ha=Unsure(CONFIG)).ask(["a?", "b?"], "kb")
-    assert qu.histories == [[], [("a?", [])]]
+    assert qu.histories == [[], [("a?", ["nine"])]]
 
 
 def test_a_session_is_taken_up_from_its_json(lexical, answered):
