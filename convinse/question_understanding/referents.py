@@ -197,9 +197,15 @@ class FeatureReader:
             else -1.0
             for earlier in entities
         ]
-        is_known = [entity.is_person or self._is_of_known_kind(entity.entity["id"]) for entity in entities]
+        # words that a turn was about are a name that is unknown: "he" behind "who is flarbo mint?"
+        is_known = [
+            earlier.is_person
+            or self._is_of_known_kind(earlier.entity["id"])
+            or (bool(earlier.questions) and not is_item(earlier.entity["id"]))
+            for earlier in entities
+        ]
         if any(fit > 0 for fit, has_kind in zip(fits, is_known, strict=True) if has_kind):
-            # the kind of a name, or of a document's thing, is unknown: an item that is known to fit comes before it
+            # the kind of other words, or of a document's thing, is unknown: what is known to fit comes before it
             return [fit if has_kind else 0.0 for fit, has_kind in zip(fits, is_known, strict=True)]
         return fits
 
