@@ -191,19 +191,13 @@ class FeatureReader:
     def _fits(self, pronouns: Sequence[str], entities: Sequence[EarlierEntity]) -> list[float]:
         if not pronouns:
             return [0.0] * len(entities)
-        fits = [
-            1.0
-            if any(self.may_mean(pronoun, earlier.entity["id"], earlier.is_person) for pronoun in pronouns)
-            else -1.0
-            for earlier in entities
-        ]
-        # words that a turn was about are a name that is unknown: "he" behind "who is flarbo mint?"
-        is_known = [
-            earlier.is_person
-            or self._is_of_known_kind(earlier.entity["id"])
-            or (bool(earlier.questions) and not is_item(earlier.entity["id"]))
-            for earlier in entities
-        ]
+        fits, is_known = [], []
+        for entity, questions, _, is_person in entities:
+            item = entity["id"]
+            fits.append(1.0 if any(self.may_mean(pronoun, item, is_person) for pronoun in pronouns) else -1.0)
+            # words that a turn was about are a name that nobody knows: "he" behind "who is flarbo mint?"
+            is_unknown_name = bool(questions) and not is_item(item)
+            is_known.append(is_person or is_unknown_name or self._is_of_known_kind(item))
         if any(fit > 0 for fit, has_kind in zip(fits, is_known, strict=True) if has_kind):
             # the kind of other words, or of a document's thing, is unknown: what is known to fit comes before it
             return [fit if has_kind else 0.0 for fit, has_kind in zip(fits, is_known, strict=True)]

@@ -226,22 +226,23 @@ class Rewriter:
     def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
         """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.
 
-        Behind "did he marry?" and behind "whom did he marry?", with the answer, it is "where did he marry (her)?".
+        Behind "did he marry?" it is "where did he marry?", behind "whom did he marry?" also with the answer.
         """
-        spoken = self._language
-        said = [word for word in fold(question).split() if word not in spoken.words.fillers]
-        earlier = spoken.talk.bare(last.question).rstrip(" ?.!").split()
-        verb = next(
-            (place for place, word in enumerate(earlier) if fold(word) in spoken.answer_types.existential), None
-        )
-        phrase = spoken.talk.adverbial_phrase.match(" ".join(said))
+        words, talk, verbs = self._language.words, self._language.talk, self._language.answer_types.existential
+        said = [word for word in fold(question).split() if word not in words.fillers]
+        earlier = talk.bare(last.question).rstrip(" ?.!").split()
+        phrase = talk.adverbial_phrase.match(" ".join(said))
         if phrase is None or fold(earlier[0]) == said[0]:
             return None
-        is_adverbial = verb == 0 or fold(earlier[0]) in spoken.talk.adverbial
-        if verb is None:  # "who wrote it? when?" asks what the answer did; what is asked about is more if it is an item
-            is_thing = is_adverbial or self._has_relations or not last.answer
-            return None if is_thing else " ".join([phrase[1], last.answer, *earlier[1:]]) + "?"
-        return " ".join([phrase[1], *earlier[verb:], *([] if is_adverbial else last.answer.split())]) + "?"
+        verb = next((place for place, word in enumerate(earlier) if fold(word) in verbs), None)
+        # "how many", "since when", "for which film"
+        is_adverbial = any(talk.adverbial_phrase.match(" ".join(earlier[:end])) for end in (1, 2))
+        if verb is not None:
+            answer = [] if verb == 0 or is_adverbial else last.answer.split()
+            return " ".join([phrase[1], *earlier[verb:], *answer]) + "?"
+        if is_adverbial or self._has_relations or not last.answer:
+            return None  # "who wrote Dracula? when?" asks about an item: the referents find it
+        return " ".join([phrase[1], last.answer, *earlier[1:]]) + "?"
 
     def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
         """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
@@ -261,10 +262,14 @@ class Rewriter:
     def _without_owner(self, question: str, last_question: str, start: int, end: int) -> int:
         """Return where the words that an ellipsis replaces end: before "of flat 5" if "and the deposit?" has no "of" of its own."""
         relating = self._language.answer_types.relating
-        of = next((match for match in _WORD.finditer(last_question, start + 1, end) if fold(match[0]) in relating), None)
-        names = self._linker.link(last_question) if of is not None else ()
-        is_in_name = any(of is not None and name.start < of.start() < name.end for name in names)
-        return end if of is None or is_in_name or relating.intersection(fold(question).split()) else of.start() - 1
+        if not relating.isdisjoint(fold(question).split()):
+            return end
+        of = next(
+            (match for match in _WORD.finditer(last_question, start + 1, end) if fold(match[0]) in relating), None
+        )
+        if of is None or any(name.start < of.start() < name.end for name in self._linker.link(last_question)):
+            return end  # "The Lord of the Rings" is replaced as a whole
+        return of.start() - 1
 
     def _replacement(self, question: str, before: str, replaced: str) -> str:
         """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""
