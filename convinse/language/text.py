@@ -98,6 +98,7 @@ class Words(WordLists):
     fillers: WordSet
     ones: WordSet
     denial: re.Pattern[str]
+    expletive: re.Pattern[str]
     opposites: Table
     written_small: WordSet
 

@@ -224,7 +224,7 @@ class FeatureReader:
         return [match[0].casefold() for match in self.personal(question)] + [match[1].casefold() for match in phrases]
 
     def personal(self, question: str) -> list[re.Match[str]]:
-        """Return the places of personal pronouns; "there" of "were there" points at nothing."""
+        """Return the places of personal pronouns; "there" of "were there" and "it" of "is it true that" point at nothing."""
         words, verbs = self._language.words, self._language.answer_types.existential
         forms = [*_WORD.finditer(question)]
         before = ["", *(match[0].casefold() for match in forms)]
@@ -232,6 +232,7 @@ class FeatureReader:
             match
             for match, word in zip(forms, before, strict=False)
             if match[0].casefold() in words.personal
+            and not words.expletive.match(question, match.start())
             and not (match[0].casefold() in words.pronouns["place"] and word in verbs)
         ]
 

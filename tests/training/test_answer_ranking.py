@@ -253,7 +253,7 @@ def test_a_written_ranking_ranks_as_the_learned_one():
         measured = Measured(
             candidates, [Features(*row) for row in choice.candidates], QuestionFeatures(*choice.question)
         )
-        scores = {ranked.entity["id"]: ranked.score for ranked in ranking.ranked(measured)}
+        scores = {ranked.entity["id"]: ranked.score for ranked in ranking.ranked(measured, lambda _: True)}
         likely = logit.probabilities(choice.candidates, choice.question)[:-1].tolist()
         assert [scores[f"Q{n}"] for n in range(len(likely))] == pytest.approx(likely)
     assert all(ranking.candidates.weights[name][0] >= 0.0 for name in RISING)
