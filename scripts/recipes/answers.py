@@ -11,10 +11,8 @@ The turns with their evidences are kept in the folder `work`; delete it after a 
 """
 
 import argparse
-import gzip
 import json
 import logging
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -55,6 +53,8 @@ from convinse.training.logit import Choice
 from convinse.wikipedia.page import sentence_places
 from recipes.built_sources import INTRODUCTIONS, build_sources, is_right
 from recipes.collections import collections, is_right_in_words
+from recipes.embedded.examples import chooses, part_of_key
+from recipes.embedded.statements import of_set
 from recipes.figures import write_table
 from recipes.sources import needed, shared_data
 
@@ -64,9 +64,7 @@ _NAMES = ", names"  # sets whose answers are not items
 _FOREIGN = "convmix"
 _SMALL = "snapshot:small"
 _CONVMIX = ("convmix", "dev_wd27k.json.gz")
-_BOOLQ = "boolq"
-# its questions: of the embedded conversations only 23 ask for yes or no; fitted on these alone 27 of 52 to report on were right, with these 34
-_BOOLQ_QUESTIONS = 400
+_BOOLQ = "boolq"  # of the embedded conversations to choose by only 23 questions ask for yes or no
 _CARD = {
     "Data": """
 | set | what | licence |
@@ -74,7 +72,7 @@ _CARD = {
 | train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
 | train, names; dev, names | the same, as if the answers were not items | as above |
 | convmix | ConvMix (dev), over the facts of wikidata-27k and the introductions of its items: the questions with a right candidate | CC BY 4.0 |
-| boolq | 400 questions of BoolQ (dev) for yes or no, over the sentences of their passages | CC BY-SA 3.0 |
+| boolq | questions of BoolQ that the yes/no head has not learned from, over the sentences of their passages | CC BY-SA 3.0 |
 
 How probable it is that no candidate is right (the bias of `nothing` and its weights of `score` and `surest`) is learned again from train, dev,
 natural-dev and all questions of that part of ConvMix, of which seven in ten have no right candidate. `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts;
@@ -183,22 +181,22 @@ def convmix_turns(settings: Mapping[str, str], data: Path, work: Path) -> dict[s
     return {_FOREIGN: kept_turns(_FOREIGN, "wikidata-27k.yml", settings, list(groups.values()), SOURCES, work)}
 
 
-def boolq_turns(data: Path) -> dict[str, _Turns]:
-    """Questions of BoolQ (dev) with the sentences of their passages as evidences: what the head's odds for yes or no are worth."""
-    lines = gzip.decompress(needed(data, "boolq", "dev.jsonl.gz").read_bytes()).decode().splitlines()
+def decided_set(module: ExtractiveAnswering, data: Path) -> ChoiceSet:
+    """The questions of BoolQ that the yes/no head has not learned from, with the sentences of their passages as evidences."""
     turns: _Turns = []
-    for line in random.Random(3).sample(lines, _BOOLQ_QUESTIONS):
-        item = json.loads(line)
-        texts = [f"{item['title']}, {item['passage'][start:end]}" for start, end in sentence_places(item["passage"])]
+    for row in of_set(_BOOLQ, data):
+        if part_of_key(row.key) == "train" or not chooses(row.key):
+            continue
+        texts = [f"{row.key}, {row.passage[start:end]}" for start, end in sentence_places(row.passage)]
         evidences = [
             Evidence(evidence_text=text, source="text", wikidata_entities=[], disambiguations=[], score=1.0)
             for text in texts
         ]
-        question = f"{item['question'][:1].upper()}{item['question'][1:]}?"
-        answer = YES if item["answer"] else NO
-        turn = new_turn(question=question, resolved_question=question, top_evidences=evidences, answers=[answer])
-        turns.append((item["title"], turn))
-    return {_BOOLQ: turns}
+        question = f"{row.question[:1].upper()}{row.question[1:]}?"
+        answers = [YES if row.yes else NO]
+        turn = new_turn(question=question, resolved_question=question, top_evidences=evidences, answers=answers)
+        turns.append((row.key, turn))
+    return ChoiceSet(_BOOLQ, [], choices_of(_BOOLQ, module, turns, is_right).yes_no)
 
 
 def world_of(base: str, turns: dict[str, _Turns], settings: Mapping[str, str], work: Path, stack: ExitStack) -> World:
@@ -298,8 +296,9 @@ def main() -> None:
                 settings = {**build_sources(options.data, options.work, INTRODUCTIONS, "snapshot:model"), **models}
                 turns = convmix_turns(settings, options.data, work)
                 worlds.append(world_of("wikidata-27k.yml", turns, settings, work, stack))
-                worlds.append(World(module, boolq_turns(options.data)))
             sets = every_set(worlds)
+            if output != VOTING:
+                sets.append(decided_set(module, options.data))
             # seven of ten questions of ConvMix have no answer in the data: they teach how sure an answer is
             none_sets = [] if output == VOTING else [part for part in sets if not part.name.endswith(_NAMES)]
             write_ranking(learned_sets(sets), module.config, resolve(output), _CARD, none_sets)
