@@ -38,10 +38,8 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     likely = ranked[0].score if ranked else 0.0
     if ranked and ranked[0].is_listed:  # one of its members is asked for as much as another
         likely = sum(answer.score for answer in ranked if answer.is_listed)
-    elif ranked:  # a film has a date of release in each country
-        likely = sum(
-            answer.score for answer in ranked if _fact_property(question, answer) == _fact_property(question, ranked[0])
-        )
+    elif dated := ranked and _dated_property(question, ranked[0]):  # a film has a date of release in each country
+        likely = sum(answer.score for answer in ranked if _dated_property(question, answer) == dated)
     others = [answer for answer in ranked[1:] if not (answer.is_listed and ranked[0].is_listed)]
     # only documents may be about something else; among facts other checks tell, and a computation has its own
     is_computed = bool(ranked) and not {"reader", "evidences"}.issuperset(ranked[0].reasons)
@@ -69,12 +67,12 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     return DO_NOT_SAY
 
 
-def _fact_property(question: Question, answer: AnswerCandidate) -> tuple[str, str, str]:
-    """Return the subject and the property of the fact that a date stands in; of another answer its own id."""
+def _dated_property(question: Question, answer: AnswerCandidate) -> tuple[str, str] | None:
+    """Return the subject and the property of the fact that an answer is the date of; None for another answer."""
     fact = question.evidences[answer.places[0]].fact if answer.places else None
     if fact is None or kind_of_value(answer.entity["id"]) != "date":
-        return "", "", answer.entity["id"]
-    return fact.subject["id"], fact.predicate["id"], ""
+        return None
+    return fact.subject["id"], fact.predicate["id"]
 
 
 def note_abstention(turn: Turn, question: Question, ranked: Sequence[AnswerCandidate], least: float) -> None:

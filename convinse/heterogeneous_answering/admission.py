@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..language.validity import judged_parts
-from ..records.literals import is_known
+from ..records.literals import MONTHS, is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
 from .addresses import address_form
@@ -17,7 +17,9 @@ from .candidates import EntityCandidate
 from .question import Question
 
 _INSTANCE_OF = "P31"
-_NUMBERED = re.compile(r"\b([^\W\d_]+) (?:is |no |number )?(\d{1,4}[a-z]?)\b")  # "flat 5", of folded words
+# "flat 5", "Flat is 5", "rooms 7 and 9", of folded words
+_NUMBER = r"\d{1,4}[a-z]?"
+_NUMBERED = re.compile(rf"\b([^\W\d_]+) (?:is |no |number )?({_NUMBER}(?: (?:and |or |to )?{_NUMBER})*)\b")
 _LIFE = frozenset(("P569", "P570"))  # dates of birth and death
 
 
@@ -92,45 +94,69 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     return possible
 
 
-def is_of_kind(question: Question, candidate: EntityCandidate) -> bool:
-    """Return False for what is no number in answer to "how many": neither 1994, nor an award, nor "65th"; and for no e-mail address.
+def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
+    """Return a test for candidates of the kind that a question asks for, read from its words once for all of them.
 
-    A bare number needs the measure that is asked for in its evidence: "Children, 1" is not how tall she is.
+    No number in answer to "how many" are 1994, an award and "65th"; nothing but an e-mail address answers a question for one. Over
+    files what is about "flat 5" answers nothing about "flat 1".
     """
-    entity, language = candidate.entity, question.language
-    if question.is_of_files and _is_of_other_number(candidate, question):
-        return False
-    if form := address_form(question):
-        return form.search(entity["label"]) is not None
+    types, form, of_others = question.language.answer_types, address_form(question), _places_of_others(question)
     # a model and the words agree: "and Turn the Page?" is no question for a page
-    kinds = {question.expected.kind, language.answer_types.expected_type(question.in_full).kind}
-    if candidate.computed or kinds != {"number"}:
-        return True
-    kind = kind_of_value(entity["id"])
-    if kind != "number" and (is_known(entity) or language.literals.ordinal.search(entity["id"])):
-        return False
-    measures = language.literals.measured(question.in_full)
-    if not measures or not entity["label"][-1:].isdigit():
-        return True
-    keywords = language.properties.keywords
+    is_for_number = {question.expected.kind, types.expected_type(question.in_full).kind} == {"number"}
+    words = _words_of_measure(question) if is_for_number else frozenset[str]()
+
+    def is_of_kind(candidate: EntityCandidate) -> bool:
+        if candidate.places and of_others.issuperset(candidate.places):
+            return False
+        if form is not None:
+            return form.search(candidate.entity["label"]) is not None
+        if candidate.computed or not is_for_number:
+            return True
+        return _is_number(question, candidate, words)
+
+    return is_of_kind
+
+
+def _words_of_measure(question: Question) -> frozenset[str]:
+    """Return the words one of which the evidence of a bare number has: those of "how tall", or of the question beside its names; else none."""
+    keywords, measures = question.language.properties.keywords, question.language.literals.measured(question.in_full)
     names = frozenset[str]().union(*(keywords(topic["label"]) for topic in question.about))
-    words = measures | (keywords(question.in_full) - names)
-    return any(not words.isdisjoint(question.evidences[place].keywords) for place in candidate.places)
+    return measures | (keywords(question.in_full) - names) if measures else measures
 
 
-def _is_of_other_number(candidate: EntityCandidate, question: Question) -> bool:
-    """Return True if all evidences of a candidate name a thing by another number than a question: "flat 5" for "flat 1"."""
-    numbers: dict[str, set[str]] = defaultdict(set)  # by the word before
-    for word, number in _NUMBERED.findall(fold(question.in_full)):
-        if word not in question.language.words.common:
-            numbers[word].add(number)
+def _is_number(question: Question, candidate: EntityCandidate, words: frozenset[str]) -> bool:
+    """Return True for a number of what is measured: "Children, 1" is not how tall she is."""
+    entity = candidate.entity
+    is_no_number = is_known(entity) or question.language.literals.ordinal.search(entity["id"])
+    if kind_of_value(entity["id"]) != "number" and is_no_number:
+        return False
+    is_bare = entity["label"][-1:].isdigit()
+    keywords = (question.evidences[place].keywords for place in candidate.places)
+    return not words or not is_bare or any(map(words.intersection, keywords))
 
-    def is_other(place: int) -> bool:
-        text = question.evidences[place].folded
-        words = {word for word, _ in _NUMBERED.findall(text)}
-        return any(word in words and asking.isdisjoint(text.split()) for word, asking in numbers.items())
 
-    return bool(numbers) and bool(candidate.places) and all(map(is_other, candidate.places))
+def _places_of_others(question: Question) -> frozenset[int]:
+    """Return the places of evidences of files that name a thing of a question by other numbers alone; a month is no thing."""
+    if not question.is_of_files:
+        return frozenset()
+    numbers = _numbers_of_things(fold(question.in_full))
+    for word in [*numbers]:
+        if word in question.language.words.common or word.capitalize() in MONTHS:
+            del numbers[word]
+    others = set()
+    for place, evidence in enumerate(question.evidences if numbers else ()):
+        named = _numbers_of_things(evidence.folded)
+        if any(word in named and named[word].isdisjoint(those) for word, those in numbers.items()):
+            others.add(place)
+    return frozenset(others)
+
+
+def _numbers_of_things(text: str) -> dict[str, set[str]]:
+    """Return the numbers of things in a folded text, by the word before: 5 of "flat 5"."""
+    numbers: dict[str, set[str]] = defaultdict(set)
+    for word, those in _NUMBERED.findall(text):
+        numbers[word].update(re.findall(_NUMBER, those))
+    return numbers
 
 
 def _is_compared(candidate: EntityCandidate) -> bool:

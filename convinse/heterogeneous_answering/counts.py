@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
@@ -28,14 +27,6 @@ MANY_WORDS = 3  # behind "how many"
 
 # a value of a property of the thing spoken of: the place of its evidence, and the words of the question that ask for the property
 _Value = tuple[int, frozenset[str]]
-
-
-class _Statement(NamedTuple):
-    """A statement of a value, by its text; `precision`: 2 with a time, 1 with other qualifiers, 0 without."""
-
-    precision: int
-    text: str
-    value: _Value
 
 
 def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] | None:
@@ -67,11 +58,12 @@ def counts(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if not operations.counted_of_those.search(question.text):
         return _rows(question, tables, things, nouns) or _values(question, things, nouns)
     for result in _rows(question, tables, things, nouns):
-        # the numbers beside those are no rivals of their number
-        places = next(
-            ({*table.places.values()} for table in tables if {*result.places} <= {*table.places.values()}), ()
-        )
-        return [result._replace(rivals=result.rivals.union(places))]
+        for table in tables:
+            if {*result.places} <= {
+                *table.places.values()
+            }:  # the numbers in the other rows are no rivals of their number
+                return [result._replace(rivals=result.rivals.union(table.places.values()))]
+        return [result]
     return _of_those(question, tables)
 
 
@@ -233,8 +225,10 @@ def _names(question: Question, place: int, entity: Entity) -> bool:
 
 def _values_by_property(question: Question, nouns: frozenset[str], about: set[str]) -> Iterator[list[_Value]]:
     """Yield the values of each property of a thing of the question that its nouns name, those of infoboxes first."""
-    # the statements of each value of a property: of a prize one for each time that it was won
-    statements: dict[tuple[str, str], dict[str, list[_Statement]]] = defaultdict(lambda: defaultdict(list))
+    # by property, value, precision (2: with a time, 1: with other qualifiers) and text: a prize has a statement for each time that it was won
+    statements: dict[tuple[str, str], dict[str, dict[int, dict[str, _Value]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(dict))
+    )
     keywords, holds = question.language.properties.keywords, question.language.properties.holds
     words = keywords(question.in_full)
     names = frozenset[str]().union(*(keywords(entity["label"]) for entity in question.about))
@@ -258,8 +252,8 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
                 qualifiers = {predicate["id"] for predicate, _ in fact.qualifiers}
                 precision = 0 if is_by_name else bool(qualifiers) + (POINT_IN_TIME in qualifiers)
                 text = fact.object["id"] if is_by_name else read.text
-                key = fact.subject["id"], fact.predicate["id"]
-                statements[key][fact.object["id"]].append(_Statement(precision, text, (place, asking)))
+                of_property_values = statements[fact.subject["id"], fact.predicate["id"]]
+                of_property_values[fact.object["id"]][precision].setdefault(text, (place, asking))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
             name = keywords(attribute["path"][-1])
@@ -267,11 +261,5 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             if name and name <= nouns and not any(any(find_literals(text)) for text in texts):
                 yield [(place, frozenset())] * len({*texts})
     for by_value in statements.values():
-        yield [value for of_value in by_value.values() for value in _most_precise(of_value)]
-
-
-def _most_precise(statements: Sequence[_Statement]) -> list[_Value]:
-    """Return the statements with a time, else those with other qualifiers, else all, each text once."""
-    precision = max(statement.precision for statement in statements)
-    precise = (statement for statement in reversed(statements) if statement.precision == precision)
-    return [*reversed({statement.text: statement.value for statement in precise}.values())]
+        most_precise = [by_precision[max(by_precision)] for by_precision in by_value.values()]
+        yield [value for by_text in most_precise for value in by_text.values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from ..encoder.checkpoint import model_path
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from ..records.literals import is_known
-from .admission import is_of_kind
+from .admission import kind_test
 from .base import HeterogeneousAnswering
 from .cell_answers import head_keywords
 from .document_tables import document_tables
@@ -55,9 +55,8 @@ class EntityVoting(HeterogeneousAnswering):
         questions = questions_of(turns, self.resources)
         read = iter(self.read([question for question in questions if question.expected.kind != "yesno"]))
         results = []
-        tables: dict[
-            str, list[Table]
-        ] = {}  # of documents, by the question: attribution asks it again with fewer evidences
+        # the tables of documents, by the question: attribution asks it again with fewer evidences
+        tables: dict[str, list[Table]] = {}
         for turn, question in zip(turns, questions, strict=True):
             if question.in_full not in tables:
                 tables[question.in_full] = document_tables(question)
@@ -69,7 +68,7 @@ class EntityVoting(HeterogeneousAnswering):
             else:
                 measured = self.measure(question, next(read), of_documents)
                 # what is of another kind has its share of the probability, so that the rest is no surer for its absence
-                ranked = self.ranker.ranked(measured, partial(is_of_kind, question))
+                ranked = self.ranker.ranked(measured, kind_test(question))
                 ranked = with_list(question, measured.candidates, ranked)
                 question, ranked = cite_list(turn, question, measured.candidates, ranked)
                 question, ranked = with_definition(turn, question, ranked, sources)

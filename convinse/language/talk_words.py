@@ -36,7 +36,6 @@ class TalkWords(WordLists):
     places: Numbers
     other_one: re.Pattern[str]
     referring: WordSet
-    adverbial: WordSet
     adverbial_phrase: re.Pattern[str]
     bare_ellipsis: re.Pattern[str]
     no_answer: re.Pattern[str]
