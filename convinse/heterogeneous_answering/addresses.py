@@ -26,7 +26,7 @@ def address_form(question: Question) -> re.Pattern[str] | None:
     """
     properties, operations, text = question.language.properties, question.language.operations, question.in_full
     kind = question.language.answer_types.expected_type(text).kind
-    is_of_several = operations.several.search(text) or operations.listing.match(text)
+    is_of_several = operations.asks_for_several(text) or operations.listing.match(text)
     is_denied = question.language.words.denial.search(text)
     if not question.is_of_files or kind not in ("any", "item", "number") or is_of_several or is_denied:
         return None

@@ -86,7 +86,7 @@ def _tables_of_items(question: Question) -> list[Table]:
     noun, keywords, operations = _noun(question), question.language.properties.keywords, question.language.operations
     text = question.in_full
     asks_for_several = (
-        operations.several.search(text) or operations.listing.match(text) or operations.counting.search(text)
+        operations.asks_for_several(text) or operations.listing.match(text) or operations.counting.search(text)
     )
     if not noun or not asks_for_several:
         return []

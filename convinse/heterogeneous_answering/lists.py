@@ -45,7 +45,7 @@ def with_list(
     if computed := _computed_list(candidates, ranked):
         return computed
     # "which programme takes the longest?" has one answer
-    if not ranked or not words.several.search(question.in_full) or "order" in ranked[0].reasons:
+    if not ranked or not words.asks_for_several(question.in_full) or "order" in ranked[0].reasons:
         return list(ranked)
     if enumerated := _enumerated(question, ranked[0]):
         rest = [

@@ -47,7 +47,7 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if column is not None and not column.tells_apart:
             selected = _without_others(question, table, selected, column)
         members = [] if column is None else _members(question, table, selected, column)
-        is_request = operations.listing.match(text) or operations.several.search(text)
+        is_request = operations.listing.match(text) or operations.asks_for_several(text)
         is_for_person = question.expected.kind == "person" and not is_request
         if is_for_person and any(entity["label"][:1].islower() for _, entity in members):
             continue  # "who lives in flat 5?" of repairs: "broken blind", "door bell"
@@ -79,7 +79,7 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     is_relative = asks_when and not operations.relating.isdisjoint(fold(text).split())  # "the date after 3 May"
     if question.expected.kind == "yesno" or (is_relative and not bound_words(question)):
         return None
-    if operations.listing.match(text) or operations.several.search(text):
+    if operations.listing.match(text) or operations.asks_for_several(text):
         return True
     if not question.is_of_files:
         return None

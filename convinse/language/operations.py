@@ -56,6 +56,7 @@ class OperationWords(WordLists):
     ranks: WordSet
     offering: WordSet
     several: re.Pattern[str]
+    enumerating: re.Pattern[str]
     whats: re.Pattern[str]
     listing: re.Pattern[str]
     affirming: WordSet
@@ -114,6 +115,10 @@ class OperationWords(WordLists):
     clause: re.Pattern[str]
     listed_again: re.Pattern[str]
     narrowed: re.Pattern[str]
+
+    def asks_for_several(self, question: str) -> bool:
+        """Return True for a question, or a request, for several things: "which clubs did he play for", "albums by Coldplay"."""
+        return bool(self.several.search(question) or self.enumerating.match(question))
 
     def order(self, question: str) -> AskedOrder | None:
         """Return the first order that a question asks for; None without an order."""

@@ -195,7 +195,7 @@ class FeatureReader:
         for entity, questions, _, is_person in entities:
             item = entity["id"]
             fits.append(1.0 if any(self.may_mean(pronoun, item, is_person) for pronoun in pronouns) else -1.0)
-            # words that a turn was about are a name that nobody knows: "he" behind "who is flarbo mint?"
+            # of a turn about a name without an item, "who is flarbo mint?", the next "he" means that name
             is_unknown_name = bool(questions) and not is_item(item)
             is_known.append(is_person or is_unknown_name or self._is_of_known_kind(item))
         if any(fit > 0 for fit, has_kind in zip(fits, is_known, strict=True) if has_kind):

@@ -1,0 +1,80 @@
+"""The words that texts write small (`[written_small]` of `words.txt`) anew: those that are there, and those of more texts.
+
+    PYTHONPATH=scripts python -m recipes.small_words [--data ../shared/data]
+
+A stem is added if it stands without a capital in at least ten paragraphs of SQuAD and SQuADShifts, within a sentence, and nine times of
+ten so. Left out is what may be a slip of a name in one word that the embedded knowledge base has: "beetles" is the Beatles more often.
+"""
+
+import argparse
+import re
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+import convinse
+from convinse.config import load_config
+from convinse.language.language import english
+from convinse.language.text import fold
+from convinse.resources import Resources
+from recipes.sources import records, shared_data
+
+_SETS = ("squad11-train", "squadshifts-amazon", "squadshifts-reddit", "squadshifts-new-wiki")
+_LEAST = 10  # paragraphs, as of the articles that the first list was made of; at 20 "invoice" and "salary" are names
+_SHARE = 0.9  # of a stem's paragraphs: "queen" and "jack" are as often names
+_LEAST_LETTERS = 6  # of a name that is looked for with a slip
+_WITHIN = re.compile(r"(?<![.!?:;\"“(\n] )(?<!^)(?<![\w'’-])([A-Za-z][a-z]{2,})(?![\w'’-])")  # not the first word
+_LINE = 140  # characters
+
+
+def paragraphs(data: Path) -> Iterator[str]:
+    seen: set[str] = set()
+    for name in _SETS:
+        for record in records(data, "reading", f"{name}.jsonl.gz"):
+            if (text := record.get("context")) and text not in seen:
+                seen.add(text)
+                yield text
+
+
+def added(data: Path) -> set[str]:
+    """Return the stems that the list does not have yet."""
+    words = english().words
+    small, large = Counter[str](), Counter[str]()
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
+    for text in paragraphs(data):
+        found = {match[1] for match in _WITHIN.finditer(text)}
+        for counts, written in ((small, filter(str.islower, found)), (large, (w for w in found if w[0].isupper()))):
+            counts.update({words.stem(word.lower()) for word in written})
+        for word in filter(str.islower, found):
+            forms[words.stem(word)][word] += 1
+    with Resources(load_config("config.yml")) as resources:
+        known = map(resources.kb.label, resources.kb.titles().values())
+        labels = (words.without_article(fold(label)) for label in known if label[:1].isupper())  # no class
+        names = [label for label in labels if label.isalpha() and len(label) >= _LEAST_LETTERS]
+    often = {stem for stem, count in small.items() if count >= _LEAST and count >= _SHARE * (count + large[stem])}
+    usual = {stem: forms[stem].most_common(1)[0][0] for stem in often - words.written_small}
+    return {stem for stem, form in usual.items() if not _is_slip(form, names)}
+
+
+def _is_slip(word: str, names: list[str]) -> bool:
+    best = process.extractOne(word, names, scorer=OSA.distance, score_cutoff=1)
+    return best is not None and best[1] == 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
+    stems = sorted(added(parser.parse_args().data) | english().words.written_small)
+    path = Path(convinse.__file__).parent / "language" / "english" / "words.txt"
+    text = path.read_text(encoding="utf-8")
+    head, _, rest = text.partition("[written_small]\n")
+    comments = "".join(line for line in rest.splitlines(keepends=True) if line.startswith("#"))
+    path.write_text(f"{head}[written_small]\n{comments}{textwrap.fill(' '.join(stems), _LINE)}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
