@@ -46,14 +46,14 @@ def added(data: Path) -> set[str]:
     small, large = Counter[str](), Counter[str]()
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for text in paragraphs(data):
-        found = {match[1] for match in _WITHIN.finditer(text)}
-        for counts, written in ((small, filter(str.islower, found)), (large, (w for w in found if w[0].isupper()))):
+        spellings = {match[1] for match in _WITHIN.finditer(text)}
+        for counts, written in ((small, filter(str.islower, spellings)), (large, (w for w in spellings if w[0].isupper()))):
             counts.update({words.stem(word.lower()) for word in written})
-        for word in filter(str.islower, found):
+        for word in filter(str.islower, spellings):
             forms[words.stem(word)][word] += 1
     with Resources(load_config("config.yml")) as resources:
-        known = map(resources.kb.label, resources.kb.titles().values())
-        labels = (words.without_article(fold(label)) for label in known if label[:1].isupper())  # no class
+        titles = map(resources.kb.label, resources.kb.titles().values())
+        labels = (words.without_article(fold(label)) for label in titles if label[:1].isupper())  # no class
         names = [label for label in labels if label.isalpha() and len(label) >= _LEAST_LETTERS]
     often = {stem for stem, count in small.items() if count >= _LEAST and count >= _SHARE * (count + large[stem])}
     usual = {stem: forms[stem].most_common(1)[0][0] for stem in often - words.written_small}
