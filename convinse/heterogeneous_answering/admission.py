@@ -134,9 +134,24 @@ def _is_number(question: Question, candidate: EntityCandidate, words: frozenset[
     is_no_number = is_known(entity) or question.language.literals.ordinal.search(entity["id"])
     if kind_of_value(entity["id"]) != "number" and is_no_number:
         return False
+    labels = [
+        role.labels[0].text for role in candidate.roles if role.place in candidate.best_places[:1] and role.labels
+    ]
+    if any(_is_no_count(label, question) for label in labels):
+        return False
     is_bare = entity["label"][-1:].isdigit()
     keywords = (question.evidences[place].keywords for place in candidate.places)
     return not words or not is_bare or any(map(words.intersection, keywords))
+
+
+def _is_no_count(label: str, question: Question) -> bool:
+    """Return True if what has a label is not how many there are: "First Ballon d'Or" is a year, "Album" of "how many albums" a title."""
+    operations, words = question.language.operations, fold(label).split()
+    if question.language.operations.counting.search(question.in_full) is None:
+        return False
+    asking = fold(question.in_full).split()
+    is_singular = label[:1].isupper() and len(words) == 1 and words[0] not in asking and f"{words[0]}s" in asking
+    return is_singular or not operations.places.isdisjoint(words)
 
 
 def _places_of_others(question: Question) -> frozenset[int]:

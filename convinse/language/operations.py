@@ -137,9 +137,10 @@ class OperationWords(WordLists):
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
 
-    def is_superlative(self, word: str) -> bool:
-        """Return True for "longest", "first", "most" and the like (folded)."""
-        return word in self.places or word in self._superlatives or word in self.most or word in self.least
+    def is_of_degree(self, word: str) -> bool:
+        """Return True for "longest", "first", "most", "longer" and the like (folded)."""
+        of_two = self.earlier_of_two | self.later_of_two
+        return word in self.places | of_two | self.most | self.least or word in self._comparatives
 
     def is_denied(self, words: Sequence[str], place: int) -> bool:
         """Return True if a word of a question stands behind "no", perhaps with an article between: "no last watering"."""

@@ -61,10 +61,12 @@ class Ellipses:
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
-        if rest := last_question[end:].strip(" ?.!"):
-            rest_start = start + len(words) + 1
+        rest = last_question[end:].strip(" ?.!")
+        gap = "" if rest.startswith(",") else " "
+        if rest:
+            rest_start = start + len(words) + len(gap)
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
-        full = FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
+        full = FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + "?", tuple(insertions))
         return full, float(starts[0] + ends[0])
 
     def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
@@ -140,7 +142,7 @@ class Ellipses:
         "the least" replaces "most" of "the most hours", "the next meeting" "next inspection", and "of the dairy" what is behind "of".
         """
         articles, common = self._language.words.articles, self._language.words.common
-        is_superlative = self._language.operations.is_superlative
+        is_of_degree = self._language.operations.is_of_degree
         said = [word for word in fold(words).split() if word not in articles]
         spoken = [(fold(match[0]), match) for match in _WORD.finditer(last_question)]
         if not said:
@@ -161,8 +163,8 @@ class Ellipses:
             between = fold(last_question[last:start]).split()  # "of the freezer"
             return (first, end) if last <= start and articles.issuperset(between) else (start, end)
         if len(said) == 1:
-            within = [match for word, match in spoken if is_superlative(word) and start <= match.start() < end]
-            return within[0].span() if within and is_superlative(said[0]) else (start, end)
+            within = [match for word, match in spoken if is_of_degree(word)]
+            return within[0].span() if within and is_of_degree(said[0]) else (start, end)
         for place in range(len(spoken) - len(said) + 1) if said[0] not in common else ():
             word, match = spoken[place]
             if word == said[0]:

@@ -234,9 +234,11 @@ class Rewriter:
         self, question: str, history: Sequence[Turn], earlier: Sequence[EarlierTurn]
     ) -> FullQuestion | None:
         """Return a question for the number, the sum or a part of what was listed, with the last question in it; else None."""
-        if "extent" not in history[-1]:
+        operations, last = self._language.operations, earlier[-1].question
+        is_of_count = operations.counting.search(last) and operations.listed_again.match(question)
+        if "extent" not in history[-1] and not is_of_count:
             return None
-        parts = self._language.operations.asked_again(question, earlier[-1].question)
+        parts = operations.asked_again(question, last)
         if parts is None:
             return None
         before, earlier_words, behind = parts
