@@ -122,6 +122,8 @@ class Ellipses:
 
         Names are those without an item, and the cells of the row that the answer is from: "rye bread" of "how many rye breads".
         """
+        if not any(map(str.isalpha, last_question[start:end])):
+            return start, end  # "3" of "Alien 3" for "the second one"
         representation, cited = turn.get("representation"), turn.get("top_evidences") or ()
         names = [name["name"] for name in representation.get("unlinked", ())] if representation else []
         names += [cell["text"] for evidence in cited[:1] if "row" in evidence for cell in evidence["row"]["cells"]]
