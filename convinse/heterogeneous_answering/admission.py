@@ -104,12 +104,16 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     # a model and the words agree: "and Turn the Page?" is no question for a page
     is_for_number = {question.expected.kind, types.expected_type(question.in_full).kind} == {"number"}
     words = _words_of_measure(question) if is_for_number else frozenset[str]()
+    keywords = question.language.properties.keywords
+    kinds = question.language.operations.addresses.values()
+    address_words = question.language.properties.keyword_set(frozenset().union(*kinds)) & keywords(question.in_full)
 
     def is_of_kind(candidate: EntityCandidate) -> bool:
         if candidate.places and of_others.issuperset(candidate.places):
             return False
-        if form is not None:
-            return form.search(candidate.entity["label"]) is not None
+        if form is not None:  # "4412" below "phone" is an extension
+            is_in_place = any(address_words & keywords(label.text) for role in candidate.roles for label in role.labels)
+            return is_in_place or form.search(candidate.entity["label"]) is not None
         if candidate.computed or not is_for_number:
             return True
         return _is_number(question, candidate, words)

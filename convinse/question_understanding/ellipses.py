@@ -18,6 +18,7 @@ from ..records.rewriting import EarlierTurn, FullQuestion, Insertion
 NO_ELLIPSIS = 2.0  # the shares of "nothing" for both ends of the gap that no words of the last question fill
 _ASKING = 2  # words by which two questions ask for something in the same way
 _WORD = re.compile(r"\w+")
+_OWNER = re.compile(r"\w['’]s ")
 _LAST_WORD = re.compile(r"(\w+) $")
 
 
@@ -144,11 +145,21 @@ class Ellipses:
         spoken = [(fold(match[0]), match) for match in _WORD.finditer(last_question)]
         if not said:
             return start, end
+        if owner := self._owner(said, last_question):
+            behind_owner = (pair for pair in spoken if pair[1].start() >= owner.end())
+            owned = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind_owner)]
+            return owner.end(), max([owner.end(), *owned])
         if said[0] in self._language.answer_types.relating:
             behind = [*dropwhile(lambda pair: pair[0] != said[0], spoken)]
-            named = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind[1:])]
-            is_before = bool(named) and start < behind[0][1].start()
-            return (behind[0][1].start(), max(end, *named)) if is_before else (start, end)
+            behind_article = dropwhile(lambda pair: pair[0] in articles, behind[1:])
+            named = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind_article)]
+            if not named:
+                return start, end
+            first, last = behind[0][1].span()
+            if start < first:  # "phone number" of "phone number of Hanna"
+                return first, max(end, *named)
+            between = fold(last_question[last:start]).split()  # "of the freezer"
+            return (first, end) if last <= start and articles.issuperset(between) else (start, end)
         if len(said) == 1:
             within = [match for word, match in spoken if is_superlative(word) and start <= match.start() < end]
             return within[0].span() if within and is_superlative(said[0]) else (start, end)
@@ -157,6 +168,11 @@ class Ellipses:
             if word == said[0]:
                 return min(start, match.start()), max(end, spoken[place + len(said) - 1][1].end())
         return start, end
+
+    def _owner(self, said: Sequence[str], last_question: str) -> re.Match[str] | None:
+        """Return "Ines's " of a question if some words, "her office", have a pronoun for it."""
+        is_owned = len(said) > 1 and self._language.words.owns(said[0], said[1])
+        return _OWNER.search(last_question) if is_owned else None
 
     def _replacement(self, question: str, before: str, replaced: str) -> str:
         """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""
@@ -174,6 +190,8 @@ class Ellipses:
                 words.pop(0)
         last = fold(before.split()[-1]) if before.split() else None
         while len(words) > 1 and fold(words[0]) == last:
+            words.pop(0)
+        if (owner := self._owner([fold(word) for word in words], before)) and owner.end() == len(before):
             words.pop(0)
         return " ".join(words)
 
