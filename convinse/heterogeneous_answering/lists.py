@@ -24,6 +24,7 @@ _LEAST_ENUMERATED = 3  # parts of an enumeration: two may be one name, "Ziegel &
 _LONGEST_PART = 5  # words of a part
 _BESIDE_NAME = re.compile(r"\s*\([^()]*\)")
 _SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
+_QUOTES = ('"', "“", "„", "«", "'")
 _CUT = 0.05  # of the best answer's probability: a less probable value of the same property is not listed
 
 
@@ -77,10 +78,23 @@ def _enumerated(question: Question, best: AnswerCandidate) -> list[AnswerCandida
     stop = end.start() if end else len(text)
     behind = text[colon + 2 : stop] if colon >= 0 and not _SENTENCE_END.search(text, colon, start) else label
     for enumeration in (behind, label):
+        enumeration = _until_last_part(enumeration, question)
         names = [_BESIDE_NAME.sub("", name).strip() for name in question.language.operations.between.split(enumeration)]
-        if len(names) >= _LEAST_ENUMERATED and all(names) and max(len(name.split()) for name in names) <= _LONGEST_PART:
+        are_quoted = len(names) > 1 and all(name[:1] in _QUOTES for name in names)
+        if (
+            (are_quoted or len(names) >= _LEAST_ENUMERATED)
+            and all(names)
+            and max(len(name.split()) for name in names) <= _LONGEST_PART
+        ):
             return [best._replace(entity={"id": name, "label": name}, is_listed=True) for name in dict.fromkeys(names)]
     return []
+
+
+def _until_last_part(enumeration: str, question: Question) -> str:
+    """Return an enumeration without what stands behind a comma after its last "and": "Momo and Emil, due 4 December"."""
+    joints = [*question.language.operations.between.finditer(enumeration)]
+    last = next((place for place in reversed(range(len(joints))) if any(map(str.isalpha, joints[place][0]))), None)
+    return enumeration if last is None or last + 1 == len(joints) else enumeration[: joints[last + 1].start()]
 
 
 def _is_excepted(question: Question, answer: AnswerCandidate) -> bool:

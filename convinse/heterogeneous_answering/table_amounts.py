@@ -92,6 +92,8 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
     is_of_several = counted.match(text) and question.is_of_files
     if not summing and not (is_of_several and question.expected.kind in ("number", "any", "item")):
         return []
+    if not summing and question.language.literals.rating.search(text):
+        return []
     if operations.order(text) or operations.differing.search(text) or (bound_words(question) and not summing):
         return []
     spoken = content_words(question) - properties.keywords(summing)

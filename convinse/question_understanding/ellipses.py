@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, groupby, takewhile
 
 import numpy as np
 
@@ -19,7 +19,7 @@ NO_ELLIPSIS = 2.0  # the shares of "nothing" for both ends of the gap that no wo
 _ASKING = 2  # words by which two questions ask for something in the same way
 _WORD = re.compile(r"\w+")
 _OWNER = re.compile(r"\w['’]s ")
-_LAST_WORD = re.compile(r"(\w+) $")
+_LAST_WORD = re.compile(r"(\w+) (?:(?:the|an?) )?$")
 
 
 class Ellipses:
@@ -153,6 +153,10 @@ class Ellipses:
             behind_owner = (pair for pair in spoken if pair[1].start() >= owner.end())
             owned = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind_owner)]
             return owner.end(), max([owner.end(), *owned])
+        begins = self._language.answer_types.opening_words | self._language.talk.before_times
+        if spoken[0][0] in begins and start == 0 and said[0] not in begins | self._language.answer_types.existential:
+            # a thing does not replace "until when can I cancel the hotel", but the hotel
+            start, end = self._last_thing(spoken, start, end)
         if said[0] in self._language.answer_types.relating:
             behind = [*dropwhile(lambda pair: pair[0] != said[0], spoken)]
             behind_article = dropwhile(lambda pair: pair[0] in articles, behind[1:])
@@ -172,6 +176,17 @@ class Ellipses:
             if word == said[0]:
                 return min(start, match.start()), max(end, spoken[place + len(said) - 1][1].end())
         return start, end
+
+    def _last_thing(self, spoken: Sequence[tuple[str, re.Match[str]]], start: int, end: int) -> tuple[int, int]:
+        """Return the place of the last run of content words within a part of a question; the part without one."""
+        common = self._language.words.common
+        runs = [
+            [match for _, match in run]
+            for is_common, run in groupby(spoken, lambda pair: pair[0] in common)
+            if not is_common
+        ]
+        within = [run for run in runs if run[0].start() >= start and run[-1].end() <= end]
+        return (within[-1][0].start(), within[-1][-1].end()) if within else (start, end)
 
     def _owner(self, said: Sequence[str], last_question: str) -> re.Match[str] | None:
         """Return "Ines's " of a question if some words, "her office", have a pronoun for it."""
