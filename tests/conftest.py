@@ -1,6 +1,7 @@
 """Every test runs in an empty working directory of its own, so that none touches the checkout's cache/ or results/."""
 
 import gc
+import gettext
 import json
 import os
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +21,7 @@ from hypothesis.internal.conjecture import providers
 
 from convinse import Pipeline, load_config
 from convinse.cli import main
+from convinse.encoder.onnx_backend import runtime
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.passages.build import build_index as build_passages
@@ -27,6 +31,7 @@ from evidences import evidence
 from handmade import world, write
 from patience import PATIENCE
 from perturbed import perturb
+from places import SNAPSHOT
 from written import write_lines
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
@@ -44,7 +49,7 @@ def pytest_addoption(parser):
         "--golden-all", action="store_true", help="compare the answers to all embedded questions, which takes minutes"
     )
     parser.addoption("--perturb", type=int, metavar="SEED", help="quantised models compute as on another processor")
-    parser.addoption("--all", action="store_true", help="run the slow tests, too, and each writer's twenty kills")
+    parser.addoption("--all", action="store_true", help="run the slow tests, too")
 
 
 def pytest_configure(config):
@@ -122,6 +127,27 @@ def processor(request):
     seed = request.config.getoption("--perturb")
     if seed is not None:
         perturb(seed)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sessions():
+    """The graphs of the snapshot, each loaded once for all pipelines of this process; a session has no state."""
+    onnxruntime, opened = runtime(), {}
+    load = onnxruntime.InferenceSession
+
+    def shared(path, *arguments, **options):
+        if SNAPSHOT not in Path(path).parents:
+            return load(path, *arguments, **options)
+        key = path, *options["providers"]
+        if key not in opened:
+            opened[key] = load(path, *arguments, **options)
+        return opened[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnxruntime, "InferenceSession", shared)
+        patch.setattr(gettext, "find", cache(gettext.find))  # argparse looks for translations of all its words
+        patch.setattr(os, "fsync", lambda file: None)  # 6 ms each, for a loss of power, which no test has
+        yield
 
 
 @pytest.fixture(scope="session")
