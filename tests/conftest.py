@@ -39,6 +39,8 @@ settings.register_profile("convinse", deadline=None, derandomize=True, database=
 settings.load_profile("convinse")
 # no constants of the sources among the examples, which it would parse in each run, and which would change with any line
 providers.is_local_module_file = lambda path: False
+SLOW = "slow: runs with --all"
+PASSED = "convinse/passed"  # in pytest's cache
 HYPOTHESIS_HOME = tempfile.mkdtemp(prefix="hypothesis-")  # it writes while tests are collected, else into the checkout
 set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
@@ -50,6 +52,7 @@ def pytest_addoption(parser):
     )
     parser.addoption("--perturb", type=int, metavar="SEED", help="quantised models compute as on another processor")
     parser.addoption("--all", action="store_true", help="run the slow tests, too")
+    parser.addoption("--rest", action="store_true", help="leave out what passed in the run before")
 
 
 def pytest_configure(config):
@@ -71,7 +74,21 @@ def pytest_collection_modifyitems(config, items):
     if not config.getoption("--all"):
         for item in items:
             if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow: runs with --all"))
+                item.add_marker(pytest.mark.skip(reason=SLOW))
+    if config.getoption("--rest"):
+        passed = set(config.cache.get(PASSED, []))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        items[:] = [item for item in items if item.nodeid not in passed]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Note what passed, for --rest; but of a file with a skipped test nothing, as something may be missing that it asks for."""
+    if not config.pluginmanager.has_plugin("cacheprovider"):
+        return
+    reports = terminalreporter.getreports
+    skipped = {test.nodeid.partition("::")[0] for test in reports("skipped") if SLOW not in test.longreprtext}
+    names = {test.nodeid for test in reports("passed")}
+    config.cache.set(PASSED, sorted(name for name in names if name.partition("::")[0] not in skipped))
 
 
 def pytest_collection_finish():
