@@ -98,10 +98,12 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 50)
 
 
+@pytest.hookimpl(trylast=True)  # when its fixtures are closed
 def pytest_runtest_teardown(item, nextitem):
-    """Models that a module opened go with it: collected that seldom they would fill gigabytes."""
+    """Models that a module opened go with it: collected that seldom they would fill gigabytes. What is left stays."""
     if nextitem is None or nextitem.path != item.path:
         gc.collect()
+        gc.freeze()
 
 
 def pytest_unconfigure():
