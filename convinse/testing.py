@@ -47,10 +47,12 @@ class _Contract(ABC):
 
     def prepared(self, config: Config) -> list[Turn]:
         """Return turns as the default modules prepare them: with a representation and top evidences."""
-        if self._done is None or self._done[0] != config:
-            done = Pipeline(config).run(self.conversations(), self.sources)
-            type(self)._done = (config, [turn for conversation in done for turn in conversation["questions"]])
-        return copy.deepcopy(self._done[1])
+        done = self._done
+        if done is None or done[0] != config:
+            conversations = Pipeline(config).run(self.conversations(), self.sources)
+            done = (config, [turn for conversation in conversations for turn in conversation["questions"]])
+            type(self)._done = done
+        return copy.deepcopy(done[1])
 
     @abstractmethod
     def _results(self, keep_answers: bool = True) -> Any: ...
