@@ -34,7 +34,8 @@ _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
 
 class _Contract(ABC):
     sources: ClassVar[Sequence[str]] = SOURCES
-    _done: tuple[Config, list[Turn]] | None = None  # what `prepared` has given last: a test asks for it several times
+    # what `prepared` has given last, for all tests of a class: pytest makes an object for each
+    _done: ClassVar[tuple[Config, list[Turn]] | None] = None
 
     def config(self, **overrides: object) -> Config:
         """Return the configuration of the module; without a cache, so that every call computes."""
@@ -46,10 +47,12 @@ class _Contract(ABC):
 
     def prepared(self, config: Config) -> list[Turn]:
         """Return turns as the default modules prepare them: with a representation and top evidences."""
-        if self._done is None or self._done[0] != config:
-            done = Pipeline(config).run(self.conversations(), self.sources)
-            self._done = (config, [turn for conversation in done for turn in conversation["questions"]])
-        return copy.deepcopy(self._done[1])
+        done = self._done
+        if done is None or done[0] != config:
+            conversations = Pipeline(config).run(self.conversations(), self.sources)
+            done = (config, [turn for conversation in conversations for turn in conversation["questions"]])
+            type(self)._done = done
+        return copy.deepcopy(done[1])
 
     @abstractmethod
     def _results(self, keep_answers: bool = True) -> Any: ...

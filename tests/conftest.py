@@ -1,6 +1,7 @@
 """Every test runs in an empty working directory of its own, so that none touches the checkout's cache/ or results/."""
 
 import gc
+import gettext
 import json
 import os
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +21,7 @@ from hypothesis.internal.conjecture import providers
 
 from convinse import Pipeline, load_config
 from convinse.cli import main
+from convinse.encoder.onnx_backend import runtime
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.passages.build import build_index as build_passages
@@ -27,6 +31,7 @@ from evidences import evidence
 from handmade import world, write
 from patience import PATIENCE
 from perturbed import perturb
+from places import SNAPSHOT
 from written import write_lines
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
@@ -34,6 +39,8 @@ settings.register_profile("convinse", deadline=None, derandomize=True, database=
 settings.load_profile("convinse")
 # no constants of the sources among the examples, which it would parse in each run, and which would change with any line
 providers.is_local_module_file = lambda path: False
+SLOW = "slow: runs with --all"
+PASSED = "convinse/passed"  # in pytest's cache
 HYPOTHESIS_HOME = tempfile.mkdtemp(prefix="hypothesis-")  # it writes while tests are collected, else into the checkout
 set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
@@ -44,7 +51,8 @@ def pytest_addoption(parser):
         "--golden-all", action="store_true", help="compare the answers to all embedded questions, which takes minutes"
     )
     parser.addoption("--perturb", type=int, metavar="SEED", help="quantised models compute as on another processor")
-    parser.addoption("--all", action="store_true", help="run the slow tests, too, and each writer's twenty kills")
+    parser.addoption("--all", action="store_true", help="run the slow tests, too")
+    parser.addoption("--rest", action="store_true", help="leave out what passed in the run before")
 
 
 def pytest_configure(config):
@@ -66,7 +74,21 @@ def pytest_collection_modifyitems(config, items):
     if not config.getoption("--all"):
         for item in items:
             if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="slow: runs with --all"))
+                item.add_marker(pytest.mark.skip(reason=SLOW))
+    if config.getoption("--rest"):
+        passed = set(config.cache.get(PASSED, []))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        items[:] = [item for item in items if item.nodeid not in passed]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Note what passed, for --rest; but of a file with a skipped test nothing, as something may be missing that it asks for."""
+    if not config.pluginmanager.has_plugin("cacheprovider"):
+        return
+    reports = terminalreporter.getreports
+    skipped = {test.nodeid.partition("::")[0] for test in reports("skipped") if SLOW not in test.longreprtext}
+    names = {test.nodeid for test in reports("passed")}
+    config.cache.set(PASSED, sorted(name for name in names if name.partition("::")[0] not in skipped))
 
 
 def pytest_collection_finish():
@@ -76,10 +98,12 @@ def pytest_collection_finish():
     gc.set_threshold(20_000, 20, 50)
 
 
+@pytest.hookimpl(trylast=True)  # when its fixtures are closed
 def pytest_runtest_teardown(item, nextitem):
-    """Models that a module opened go with it: collected that seldom they would fill gigabytes."""
+    """Models that a module opened go with it: collected that seldom they would fill gigabytes. What is left stays."""
     if nextitem is None or nextitem.path != item.path:
         gc.collect()
+        gc.freeze()
 
 
 def pytest_unconfigure():
@@ -122,6 +146,27 @@ def processor(request):
     seed = request.config.getoption("--perturb")
     if seed is not None:
         perturb(seed)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sessions():
+    """The graphs of the snapshot, each loaded once for all pipelines of this process; a session has no state."""
+    onnxruntime, opened = runtime(), {}
+    load = onnxruntime.InferenceSession
+
+    def shared(path, *arguments, **options):
+        if SNAPSHOT not in Path(path).parents:
+            return load(path, *arguments, **options)
+        key = path, *options["providers"]
+        if key not in opened:
+            opened[key] = load(path, *arguments, **options)
+        return opened[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onnxruntime, "InferenceSession", shared)
+        patch.setattr(gettext, "find", cache(gettext.find))  # argparse looks for translations of all its words
+        patch.setattr(os, "fsync", lambda file: None)  # 6 ms each, for a loss of power, which no test has
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from functools import cache
 from typing import NamedTuple
 
 from places import ROOT
@@ -17,6 +18,7 @@ PAGES = sorted(
 )
 
 
+@cache
 def page(name):
     """The text of a page, such as `docs/reader.md`."""
     return (ROOT / name).read_text(encoding="utf-8")
@@ -57,6 +59,7 @@ def links(name):
     return re.findall(r"\]\(([^)\s]+)\)", _CODE.sub("", page(name)))
 
 
+@cache
 def anchors(name):
     """What a link can name in a page: its headings, as they are made into anchors."""
     headings = re.findall(

@@ -8,15 +8,17 @@ import sys
 import pytest
 
 import atomic_writers
+from case_tables import slow_but
 from patience import PATIENCE
 
 WRITERS = [*atomic_writers.WRITERS]
+CHANGES = ("changed knowledge base", "pages of a Wikipedia dump")  # by the means of those who write them anew
 GOES_ON = ["cache"]  # which is done without
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_after_any_interruption_an_output_is_the_older_or_the_newer_one(workdir, writer, request):
-    kills = 20 if request.config.getoption("--all") else 6
+@pytest.mark.parametrize("kills", slow_but([6], [6, 20]))
+@pytest.mark.parametrize("writer", slow_but({*WRITERS}.difference(CHANGES), WRITERS))
+def test_after_any_interruption_an_output_is_the_older_or_the_newer_one(workdir, writer, kills):
     command = [sys.executable, atomic_writers.__file__, writer, str(kills)]
     driver = subprocess.run(command, capture_output=True, text=True, cwd=workdir, timeout=PATIENCE, check=False)
     assert driver.returncode == 0, driver.stderr

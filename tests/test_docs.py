@@ -84,6 +84,7 @@ def test_the_conversations_of_the_readme_are_what_ask_prints(workdir, capsys):
         assert len(shown) > 5 and not [line for line in shown if not any(text.startswith(line) for text in printed)]
 
 
+@pytest.mark.slow
 def test_the_conversations_about_follow_ups_are_answered_as_shown(workdir):
     text = page("docs/understanding.md").partition("## Conversations")[2].partition("\n## ")[0]
     with Pipeline(load_config("config.yml")) as pipeline:

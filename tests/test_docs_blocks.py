@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from case_tables import slow_but
 from convinse.cli import main
 from documentation import PAGES, marked_blocks
 from places import DATA, ROOT
@@ -51,7 +52,10 @@ def clone(workdir, cache, monkeypatch):
     return folder
 
 
-@pytest.mark.parametrize("name", [name for name in SHOWN if unmarked(name)])
+FIRST = ("docs/start.md", "docs/your-own-files.md", "docs/python.md")
+
+
+@pytest.mark.parametrize("name", slow_but(FIRST, [name for name in SHOWN if unmarked(name)]))
 def test_the_blocks_of_a_page_run(name, clone, capsys):
     shown = [block for block in marked_blocks(name) if block.mark in ("file", "printed") or block in unmarked(name)]
     printed = set()

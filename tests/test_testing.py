@@ -1,6 +1,7 @@
 """The contract tests: every registered module keeps its contract, and modules that break one are caught."""
 
 import random
+from functools import cache
 
 import pytest
 
@@ -47,8 +48,10 @@ def contracts():
         yield from (pytest.param(stage, name, method, marks=marks) for method in METHODS[stage])
 
 
-@pytest.mark.parametrize(("stage", "name", "method"), [*contracts()])
-def test_every_registered_module_keeps_its_contract(stage, name, method):
+@cache
+def contract_of(stage, name):
+    """The contract of a module, whose tests share what is prepared for them."""
+
     class Contract(CONTRACTS[stage]):
         def config(self, **overrides):
             return super().config(**{**model_keys(name), **overrides})
@@ -56,7 +59,12 @@ def test_every_registered_module_keeps_its_contract(stage, name, method):
         def make(self, config):
             return find_module(stage, name, STAGES[stage])(config)
 
-    getattr(Contract(), method)()
+    return Contract
+
+
+@pytest.mark.parametrize(("stage", "name", "method"), [*contracts()])
+def test_every_registered_module_keeps_its_contract(stage, name, method):
+    getattr(contract_of(stage, name)(), method)()
 
 
 class Broken(NativeERS):

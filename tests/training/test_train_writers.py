@@ -124,6 +124,7 @@ def test_the_command_says_which_key_takes_the_model(settings, capsys):
     assert Path("results/mine/qu_model/model.safetensors").is_file()
 
 
+@pytest.mark.slow
 class TestContract(QuestionUnderstandingContract):
     def config(self, **overrides):
         return super().config(qu="sr", qu_model=str(writer()), device="cpu", num_beams=2, **overrides)
