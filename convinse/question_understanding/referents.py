@@ -80,6 +80,10 @@ class EarlierEntity(NamedTuple):
     answers: tuple[int, ...]  # turns that have it as an answer
     is_person: bool  # it answered a question for a person
 
+    def is_in(self, turns: range) -> bool:
+        """Return True if one of the turns is about the entity or has it as an answer."""
+        return any(turn in turns for turn in (*self.questions, *self.answers))
+
 
 def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
     """Return the entities that earlier turns were about or had as answers, except dates, numbers, yes and no.

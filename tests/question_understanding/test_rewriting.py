@@ -100,6 +100,10 @@ CONVERSATIONS = [
     (TOLSTOY, "Where was Ridley Scott born?", "Where was Ridley Scott born", "Q56005"),
     ("Who directed Jaws?", "tell me about Titanic", "tell me about Titanic", "Q44578"),
     ("How tall is Shakira? | Who directed Jaws? | When was it released?", "Who wrote the music?", "(Jaws)", "Q189505"),
+    # nothing unlikely of a topic that is over
+    ("How tall is Shakira? | Who coached Brazil in 1970?", "how did they win it?", "they win it (Brazil)", "Q155"),
+    ("Where is Rio de Janeiro? | How tall is Shakira?", "did she win it there?", "did Shakira win it there", "Q34424"),
+    ("Who wrote Dracula? | Where was Agatha Christie born?", "did it ever snow there?", "(Agatha Christie)", "Q35064"),
     ("Who directed Lost in Translation?", "Who shot it?", "Who shot Lost in Translation", "Q107270"),
 ]
 
