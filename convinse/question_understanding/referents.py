@@ -247,15 +247,19 @@ class FeatureReader:
         """
         words, types = self._language.words, self._language.answer_types
         if is_person and not self._is_of_known_kind(item):
-            return pronoun in words.pronouns["person"] | words.pronouns["group"]
+            return pronoun in words.pronouns["person"] | words.pronouns["group"] and self._may_be(pronoun, item)
         if not is_item(item):
-            return pronoun not in words.pronouns["thing"]
+            return pronoun not in words.pronouns["thing"] and self._may_be(pronoun, item)
         if is_document_item(item):
-            return True  # kinds are unknown
+            return self._may_be(pronoun, item)  # kinds are unknown
         kind = types.entity_kind(item, self._kb.types(item))
         pronoun_kind = next(name for name, forms in words.pronouns.items() if pronoun in forms)
-        if kind not in _KINDS.get(pronoun_kind, (pronoun_kind,)):
-            return False
-        genders = {gender for gender, forms in words.genders.items() if pronoun in forms}
-        item_genders = {_GENDERS[value] for value in self._kb.objects(item, _GENDER) if value in _GENDERS}
-        return not genders or not item_genders or not genders.isdisjoint(item_genders)
+        return kind in _KINDS.get(pronoun_kind, (pronoun_kind,)) and self._may_be(pronoun, item)
+
+    def _may_be(self, pronoun: str, person: str) -> bool:
+        """Return True unless a person is known to be of another gender than a pronoun, by its facts or its name."""
+        pronoun_genders = {gender for gender, forms in self._language.words.genders.items() if pronoun in forms}
+        genders = {_GENDERS[value] for value in self._kb.objects(person, _GENDER) if value in _GENDERS}
+        if not genders and (gender := self._language.names.gender(self._kb.label(person))):
+            genders = {gender}
+        return not pronoun_genders or not genders or not genders.isdisjoint(pronoun_genders)

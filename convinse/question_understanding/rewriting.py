@@ -167,19 +167,40 @@ class Rewriter:
         likely = [order[0], *(place for place in order[1:] if probabilities[place] >= _MIN_PROBABILITY)]
         # an unlikely referent is none of a topic that is over
         of_topic = [place for place in order if entities[place].is_in(present)]
-        if not any(features[place].fits > 0 for place in likely):  # "when it came out" behind a turn about people
-            fitting = [place for place in of_topic if features[place].fits > 0]
-            likely = fitting[:1] or likely
-        for pronoun in self._reader.pronouns(question):  # "how many goals did he score there": a person and a place
-            may_mean = [place for place in of_topic if self._may_mean(pronoun, entities[place])]
-            if set(may_mean).isdisjoint(likely):
-                likely += may_mean[:1]
+        likely = self._of_pronouns(self._reader.pronouns(question), likely, of_topic, entities, features)
         referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
             text = completed.text.rstrip(" ?")
             name, insertion = _inserted(len(text) + 2, referents[0])
             return FullQuestion(f"{text} ({name})?", (*completed.insertions, insertion))
         return self._with_referents(question, referents)
+
+    def _of_pronouns(
+        self,
+        pronouns: Sequence[str],
+        likely: Sequence[int],
+        of_topic: Sequence[int],
+        entities: Sequence[EarlierEntity],
+        features: Sequence[ReferentFeatures],
+    ) -> list[int]:
+        """Return the places of the likely referents that pronouns allow, and for a pronoun without one the best of the topic."""
+        referents = list(likely)
+        if not any(features[place].fits > 0 for place in likely):  # "when it came out" behind a turn about people
+            fitting = [place for place in of_topic if features[place].fits > 0]
+            referents = fitting[:1] or referents
+        people = self._language.words.pronouns["person"]
+        if not people.isdisjoint(pronouns):  # "where does she live?" behind "who owns Minka?" and "who owns Rex?"
+            misfits = [
+                place
+                for place in referents
+                if features[place].fits <= 0 and any(self._may_mean(pronoun, entities[place]) for pronoun in people)
+            ]
+            referents = [place for place in referents if place not in misfits] or referents
+        for pronoun in pronouns:  # "how many goals did he score there": a person and a place
+            may_mean = [place for place in of_topic if self._may_mean(pronoun, entities[place])]
+            if set(may_mean).isdisjoint(referents):
+                referents += may_mean[:1]
+        return referents
 
     def _with_referents(self, question: str, referents: Sequence[EarlierEntity]) -> FullQuestion:
         return rewritten(question, *self._edits(question, referents), self._language.words.owns)
