@@ -115,6 +115,15 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
     ]
 
 
+def _goes_on(turn: Turn) -> bool:
+    """Return True if a turn has words of the history in its question in full."""
+    full, typed = (
+        {word for word in _WORD.findall(text.casefold()) if len(word) > 1}  # not the "s" of "Coldplay's"
+        for text in (turn.get("resolved_question", ""), turn["question"])
+    )
+    return not full <= typed
+
+
 class FeatureReader:
     """A reader of the features of questions, in a language, and of entities, with their facts and pages."""
 
@@ -124,13 +133,17 @@ class FeatureReader:
         self._mentions = lru_cache(maxsize=_CACHED)(self._items_on_page)
 
     def present_topic(self, history: Sequence[Turn]) -> range:
-        """Return the turns of the present topic: nothing in the turn before them is near what has been spoken of since."""
+        """Return the turns of the present topic: nothing in the turn before them is near what has been spoken of since.
+
+        A turn that was understood with words of the history ("and Zidane?") does not begin a topic.
+        """
         begin, since = len(history), dict[str, int]()
         for turn in reversed(history):
             representation = turn.get("representation")
             entities = [*representation["entities"], *representation["context"]] if representation else []
             items = [entity["id"] for entity in (*entities, *turn.get("answers", ())) if is_item(entity["id"])]
-            if items and since and not any(self._is_near(item, since) for item in items):
+            is_near = not items or not since or any(self._is_near(item, since) for item in items)
+            if not is_near and not _goes_on(history[begin]):
                 break
             since |= dict.fromkeys(items, 0)
             begin -= 1

@@ -89,6 +89,9 @@ def test_turns_of_the_present_topic(world_kb, topics, present):
     reader = FeatureReader(world_kb, NoPages(), english())
     history = [{"question": "?", "representation": {"entities": items, "context": []}} for items in topics]
     assert reader.present_topic(history) == present
+    for turn in history:
+        turn["resolved_question"] = "Who directed Titanic?"  # with words of the history
+    assert reader.present_topic(history) == range(len(history))
 
 
 TOLSTOY, GODFATHER = "How many children did Leo Tolstoy have?", "Who directed The Godfather?"
