@@ -19,6 +19,7 @@ from .ask import (
     input_lines,
     missed,
     named,
+    opened_pipeline,
     shown_answers,
     shown_part,
     talk_lines,
@@ -46,7 +47,6 @@ def add(commands: Commands) -> None:
 
 def _chat(options: argparse.Namespace) -> int:
     from ..formats.convmix import read_records
-    from ..pipeline import Pipeline
     from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
@@ -54,7 +54,7 @@ def _chat(options: argparse.Namespace) -> int:
     if options.conversation is not None:
         path = Path(options.conversation)
         conversation = read_records(path)
-    with watched_over(options) as config, Pipeline(config) as pipeline:
+    with watched_over(options) as config, opened_pipeline(config) as pipeline:
         try:
             chat = Chat(pipeline, sources, conversation, path, files_over(options))
         except DataError as error:

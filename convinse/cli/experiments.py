@@ -68,6 +68,8 @@ def _pipeline(options: argparse.Namespace) -> int:
         )
     combinations = config.combinations if options.all_sources else [sources]
     with Resources(config) as resources, ray_workers(options, config.device) as workers:
+        if workers is None:
+            resources.models.open_ahead(config)  # beside the reading of the data, so that the bar moves early
         outcomes = [
             run_experiment(
                 config,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,10 +25,13 @@ _CPU_BUDGET = 512
 _OVERHEAD = 20  # tokens in the time of a batch's beginning: 1.4 ms, with 0.07 ms a token (the embedded model in int8 on an EPYC core)
 _GPU_BUDGET = 65536  # tokens of a batch, as with PyTorch
 _ERRORS_ONLY = 3  # ONNX Runtime's level of severity ERROR
+_OPENING = threading.Lock()  # sessions open one after the other: two at once take 40 MB more
 
 
 class OnnxBackend(ModelBackend):
     """A session of ONNX Runtime over an exported model; `where` is the key and the name that the user gave, for messages.
+
+    The session opens beside the caller; a graph that ONNX Runtime cannot load is an error of the first batch.
 
     Raises:
         ConfigError: this ONNX Runtime cannot compute on the device, or the model not in the precision.
@@ -48,17 +52,25 @@ class OnnxBackend(ModelBackend):
         options = onnxruntime.SessionOptions()
         # a batch for each core is faster than all cores on a batch, and threads do not spin: processes may share the cores
         options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # a plan of memory is for one shape of a batch, and shapes differ: 40 MB after 300 batches, and no faster
+        options.enable_mem_pattern = False
         cores = 1 if on_gpu else available_cores()
         self.max_in_flight, self.workers, self.overhead = cores + 1, cores, None if on_gpu else _OVERHEAD
         self._workers = ThreadPoolExecutor(cores, "computing")
         options.log_severity_level = _ERRORS_ONLY
         providers = _providers(settings.device, onnxruntime)
-        try:
-            self._session = onnxruntime.InferenceSession(str(folder / graph), options, providers=providers)
-        except Exception as error:  # what the library raises has no common class
-            raise ModelError(
-                f"{where}: {graph} cannot be loaded ({one_line(error)}); export the model again, or use backend: torch"
-            ) from error
+
+        def opened() -> Any:
+            try:
+                with _OPENING:
+                    return onnxruntime.InferenceSession(str(folder / graph), options, providers=providers)
+            except Exception as error:  # what the library raises has no common class
+                raise ModelError(
+                    f"{where}: {graph} cannot be loaded ({one_line(error)}); export the model again, or use backend: torch"
+                ) from error
+
+        # it takes 0.1 to 0.2 s without the interpreter's lock: the caller goes on until the first batch
+        self._session = self._workers.submit(opened)
 
     def start(self, sequences: Sequences, places: np.ndarray, outputs: Sequence[Output]) -> Callable[[], Arrays]:
         """See the base class."""
@@ -66,7 +78,7 @@ class OnnxBackend(ModelBackend):
         arguments = dict(zip(names, sequences.padded(places), strict=True))
         arguments |= {rows_of(head): np.arange(len(places) if head in outputs else 0) for head in HEADS_WITH_ROWS}
         feed = {name: array for name, array in arguments.items() if name in self._inputs}
-        running = self._workers.submit(self._session.run, list(outputs), feed)
+        running = self._workers.submit(lambda: self._session.result().run(list(outputs), feed))
         return lambda: tuple(running.result())
 
 

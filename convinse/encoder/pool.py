@@ -7,6 +7,7 @@ that the reranker has just scored in the pool's `SpanCache`.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypedDict
 import numpy as np
 
 from ..config import Backend, Config, Precision, read_config
-from ..support.errors import ConfigError, ModelError
+from ..support.errors import ConfigError, ConvinseError, ModelError
 from ..support.manifest import recorded_sha256
 from .checkpoint import (
     HEAD_FILES,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from ..support.vectors import VectorCache
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
+# keys of a pipeline's models in the order of their use, and a task of each
+_FIRST_TASKS: dict[str, Task] = {"qu_rewriter": "embedding", "evs_model": "sequence-classification"}
 _SHOWN = 120  # characters of a text in a message
 _CACHED_TOKENS = 8_000_000  # of the span cache: about 200,000 evidences, 64 MB
 
@@ -111,6 +114,14 @@ class ModelPool:
     def __init__(self) -> None:
         self.spans: SpanCache | None = None
         self._joint: dict[tuple[object, ...], Loaded] = {}
+
+    def open_ahead(self, config: Config) -> None:
+        """Begin to open the joint models that a configuration names; one that is missing or damaged is an error of its first use."""
+        for key, task in _FIRST_TASKS.items():
+            name = config[key]
+            if name and is_exported(folder := Path(model_path(name))) and _joint_name(folder) is not None:
+                with contextlib.suppress(ConvinseError):
+                    self.load(folder, task, configured(config, key))
 
     def share_spans(self) -> None:
         """Cache the spans of joint models while they rank from now on; a reader uses them instead of computing."""

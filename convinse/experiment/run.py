@@ -172,7 +172,9 @@ def run_experiment(
         size = runner.pipeline.conversations_at_once
         if workers is not None:  # the size of a batch does not change the answers
             size = max(1, min(size, len(waiting) // (_BATCHES_PER_WORKER * workers.size)))
-        batches = [waiting[first : first + size] for first in range(0, len(waiting), size)]
+        batches = [waiting[first : first + size] for first in range(1, len(waiting), size)]
+        if waiting:  # the first batch is one conversation, so that the bar moves within the first second
+            batches.insert(0, waiting[:1])
         questions = sum(len(conversation["questions"]) for conversation in waiting)
         advance = opened.enter_context(progress("_".join(sources), questions, "questions", quiet))
         before = output.seconds()  # a resumed run adds to the seconds of the run before

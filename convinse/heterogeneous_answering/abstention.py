@@ -25,6 +25,7 @@ MISSING = (DO_NOT_SAY, _UNKNOWN, _NOT_FOUND, _NO_NAME, _UNRELATED)
 _RIVAL = 0.5  # share of the best answer's probability from which on another answer contradicts it
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 _CERTAIN = 0.8  # the wrong ones of 119 questions without an answer had at most .76, right ones of natural-dev .89
+_BEGINNING = 4  # letters that two words of one family share
 _FOREIGN = 2  # stop words of another language, and more than of the expected language
 
 
@@ -43,13 +44,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     others = [answer for answer in ranked[1:] if not (answer.is_listed and ranked[0].is_listed)]
     # only documents may be about something else; among facts other checks tell, and a computation has its own
     is_computed = bool(ranked) and not {"reader", "evidences"}.issuperset(ranked[0].reasons)
-    keywords = question.language.properties.keywords
-    words = keywords(question.in_full)
-    is_unrelated = (
-        bool(words and question.evidences)
-        and not is_computed
-        and all(evidence.is_of_document and words.isdisjoint(evidence.keywords) for evidence in question.evidences)
-    )
+    is_unrelated = not is_computed and _is_unrelated(question)
     checks = (_lacks_place, _lacks_time, _lacks_thing, _asks_about_future, is_of_other_column)
     is_baseless = bool(ranked) and any(lacks(question, ranked[0]) for lacks in checks)
     if likely >= least and not unknown and not is_unrelated and not is_baseless:
@@ -65,6 +60,15 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
         first, second = ranked[0].entity["label"], others[0].entity["label"]
         return f"the evidences disagree: {first} or {second}"
     return DO_NOT_SAY
+
+
+def _is_unrelated(question: Question) -> bool:
+    """Return True if no evidence has a word of a question, or one that begins like it ("drives", "driver"), and all are of files."""
+    beginnings = {word[:_BEGINNING] for word in question.language.properties.keywords(question.in_full)}
+    return bool(beginnings and question.evidences) and all(
+        evidence.is_of_document and beginnings.isdisjoint(word[:_BEGINNING] for word in evidence.keywords)
+        for evidence in question.evidences
+    )
 
 
 def _dated_property(question: Question, answer: AnswerCandidate) -> tuple[str, str] | None:
@@ -188,8 +192,13 @@ def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:
 
 
 def _asks_about_future(question: Question, best: AnswerCandidate) -> bool:
-    """Return True if a question asks what will be, and the evidences of an answer do not speak of that."""
+    """Return True if a question asks what will be, and the evidences of an answer do not speak of that.
+
+    Files say in the present what will be: "from January the shop closes on Mondays".
+    """
     future = question.language.times.future
+    if any(question.evidences[at].is_of_document for at in best.places):
+        return False
     if future.isdisjoint(fold(question.in_full).split()):
         return False
     return all(future.isdisjoint(question.evidences[at].folded.split()) for at in best.places)

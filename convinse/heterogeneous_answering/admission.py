@@ -104,12 +104,16 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     # a model and the words agree: "and Turn the Page?" is no question for a page
     is_for_number = {question.expected.kind, types.expected_type(question.in_full).kind} == {"number"}
     words = _words_of_measure(question) if is_for_number else frozenset[str]()
+    keywords = question.language.properties.keywords
+    kinds = question.language.operations.addresses.values()
+    address_words = question.language.properties.keyword_set(frozenset().union(*kinds)) & keywords(question.in_full)
 
     def is_of_kind(candidate: EntityCandidate) -> bool:
         if candidate.places and of_others.issuperset(candidate.places):
             return False
-        if form is not None:
-            return form.search(candidate.entity["label"]) is not None
+        if form is not None:  # "4412" below "phone" is an extension
+            is_in_place = any(address_words & keywords(label.text) for role in candidate.roles for label in role.labels)
+            return is_in_place or form.search(candidate.entity["label"]) is not None
         if candidate.computed or not is_for_number:
             return True
         return _is_number(question, candidate, words)
@@ -130,9 +134,24 @@ def _is_number(question: Question, candidate: EntityCandidate, words: frozenset[
     is_no_number = is_known(entity) or question.language.literals.ordinal.search(entity["id"])
     if kind_of_value(entity["id"]) != "number" and is_no_number:
         return False
+    labels = [
+        role.labels[0].text for role in candidate.roles if role.place in candidate.best_places[:1] and role.labels
+    ]
+    if any(_is_no_count(label, question) for label in labels):
+        return False
     is_bare = entity["label"][-1:].isdigit()
     keywords = (question.evidences[place].keywords for place in candidate.places)
     return not words or not is_bare or any(map(words.intersection, keywords))
+
+
+def _is_no_count(label: str, question: Question) -> bool:
+    """Return True if what has a label is not how many there are: "First Ballon d'Or" is a year, "Album" of "how many albums" a title."""
+    operations, words = question.language.operations, fold(label).split()
+    if question.language.operations.counting.search(question.in_full) is None:
+        return False
+    asking = fold(question.in_full).split()
+    is_singular = label[:1].isupper() and len(words) == 1 and words[0] not in asking and f"{words[0]}s" in asking
+    return is_singular or not operations.places.isdisjoint(words)
 
 
 def _places_of_others(question: Question) -> frozenset[int]:

@@ -71,8 +71,8 @@ class Column:
 
     @property
     def has_currency(self) -> bool:
-        """True if its first filled cell has the sign of a currency."""
-        return any(sign in next(filter(None, self.texts), "") for sign in CURRENCY)
+        """True if its header or its first filled cell has the sign of a currency."""
+        return any(sign in self.header or sign in next(filter(None, self.texts), "") for sign in CURRENCY)
 
     @property
     def label(self) -> PropertyLabel:

@@ -153,7 +153,13 @@ def _countable(
         return named
     if with_amounts and question.is_of_files:
         return []  # "how many tickets did we sell for the concert?" of a column "Tickets sold" of another table
-    return several
+    # "how many rolls did they order?" of a column "Quantity" is no number of rows
+    quantities = question.language.properties.quantity_stems
+    return [
+        table
+        for table in several
+        if things & table.headers or not any(column.keywords <= quantities for column in table.amounts)
+    ]
 
 
 def _names_of_things(question: Question, table: Table) -> frozenset[str]:

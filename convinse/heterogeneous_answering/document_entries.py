@@ -6,7 +6,7 @@ import re
 
 from ..language.read_evidence import ReadEvidence
 from ..records.conversation import Extent
-from ..records.evidence import passage_start
+from ..records.evidence import Entity, passage_start
 from .candidates import Computed
 from .question import Question
 from .sentences import best_sentence
@@ -32,10 +32,20 @@ def entries(question: Question) -> list[Computed]:
         subject = properties.keywords(read.subject["label"]) if read.subject is not None else frozenset[str]()
         is_requested = bool(name) and name <= words and (not asking or bool(words & asking))
         is_explained = len(words - name - asking - subject) <= _UNEXPLAINED
-        if is_requested and is_explained and len(text.split()) <= _LONGEST_ENTRY:
-            found.setdefault(name, []).append(Computed({"id": text, "label": text}, "entry", (place,)))
+        parts = _parts(text) if question.language.operations.asks_for_several(question.in_full) else []
+        if is_requested and is_explained and (parts or len(text.split()) <= _LONGEST_ENTRY):
+            entity, *others = [Entity(id=part, label=part) for part in parts or [text]]
+            members = tuple((each, read.evidence) for each in (entity, *others)) if others else ()
+            found.setdefault(name, []).append(Computed(entity, "entry", (place,), members=members))
     best = found[max(found, key=len)] if found else []
     return best if len(best) == 1 else []
+
+
+def _parts(text: str) -> list[str]:
+    """Return the names of a value that lists some: of "Jena Biotech GmbH; Institute of Botany" both; else none."""
+    parts = [part.strip() for part in text.split(";" if ";" in text else ",")]
+    is_list = len(parts) > 1 and all(part[:1].isupper() and len(part.split()) <= _LONGEST_ENTRY for part in parts)
+    return parts if is_list else []
 
 
 def _named_value(read: ReadEvidence) -> tuple[list[str], str]:

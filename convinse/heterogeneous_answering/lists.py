@@ -126,7 +126,10 @@ def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[Answe
         rest = [answer for answer in ranked if fold(answer.entity["label"]) not in members]
         if not rest or score >= rest[0].score:
             entities = (found[name].entity if name in found else entity for name, entity in members.items())
-            return [AnswerCandidate(entity, score, (), candidate.reasons, is_listed=True) for entity in entities] + rest
+            places = candidate.computed.places
+            return [
+                AnswerCandidate(entity, score, places, candidate.reasons, is_listed=True) for entity in entities
+            ] + rest
     return []
 
 

@@ -15,7 +15,7 @@ from ..language.text import Words, fold
 from ..records.evidence import Entity
 from ..records.literals import is_item, is_known
 from ..records.ranked_rows import RowForm, in_evidence
-from ..records.written_values import value_at
+from ..records.written_values import kind_of_value, value_at
 from .ranked_answers import AnswerCandidate
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _HAS_NAME = re.compile(r"[\w+=<>$€£×÷∞~^|]")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _WRITTEN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_NUMBERED_THING = re.compile(r"([A-Z][^\W\d_]+) \d[\w.]*")
 _LEAST = 1e-3  # normalised score of a span
 _SHORTEST = 4  # characters of a span that may match a name nearly
 
@@ -52,7 +53,8 @@ def read_answers(
         if not text or evidences[place].names_nothing(text, end):
             continue
         # an address is no item whose name it has
-        entity = None if _ADDRESS.fullmatch(text) else meaning(text, evidences[place], (start, end))
+        is_name = _ADDRESS.fullmatch(text) or (evidences[place].is_of_document and _is_numbered_thing(text))
+        entity = None if is_name else meaning(text, evidences[place], (start, end))
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place].text, 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)
@@ -117,6 +119,14 @@ def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) ->
     return None
 
 
+def _is_numbered_thing(text: str) -> bool:
+    """Return True for one name of a word and a number, "Room 2.14"; not for "May 2027" and "EUR 12", which are values."""
+    value = value_at(text, 0, len(text)) if (match := _NUMBERED_THING.fullmatch(text)) else None
+    return match is not None and (
+        value is None or (kind_of_value(value["id"]) == "number" and match[1] not in value["label"])
+    )
+
+
 def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, int]:
     # a reader of word pieces may mark a part of a word, a day or an address, several cells, or a value with the end of its label
     start, end, text = span.start, span.end, evidence.text
@@ -129,8 +139,9 @@ def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, in
             start = min(value, end)
     is_row = evidence.is_of_document and "row" in evidence.evidence
     for cell in evidence.evidence["row"]["cells"] if is_row else ():
-        if cell["start"] <= start < cell["start"] + len(cell["text"]):
-            end = min(end, cell["start"] + len(cell["text"]))
+        first, last = cell["start"], cell["start"] + len(cell["text"])
+        if first <= start < last:
+            start, end = (first, last) if _is_numbered_thing(cell["text"]) else (start, min(end, last))
     for day in _WRITTEN_DAY.finditer(text):  # "14 09:00" of "2026-04-14 09:00"
         start = day.start() if day.start() < start < day.end() else start
         end = day.end() if day.start() < end < day.end() else end

@@ -20,8 +20,8 @@ from .comparisons import chosen_by_value
 from .counts import MANY_WORDS
 from .question import Question
 from .selections import extent_of, selected_rows
-from .table_words import content_words, is_unexplained
-from .tables import Table
+from .table_words import content_words, is_unexplained, total_or_all
+from .tables import Selection, Table
 
 _DECIMALS = 2  # of an average, as amounts of money have them
 
@@ -96,10 +96,12 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     spoken = content_words(question) - properties.keywords(summing)
     words = spoken - properties.keyword_set(operations.adding)
+    is_of_money = not _asks_for_other_measure(question, spoken)
     for table in tables:
         # "how much did they pay?" without a column that is called so
-        unnamed = [column for column in table.amounts if summing or _is_of_money(column, question)]
-        measures = table.measures(with_measures(spoken, question)) or ([] if nouns else unnamed)
+        unnamed = [column for column in table.amounts if summing or (is_of_money and _is_of_money(column, question))]
+        unnamed = [] if nouns else total_or_all(unnamed, question)
+        measures = table.measures(with_measures(spoken, question)) or unnamed
         if len(measures) != 1 or measures[0].is_timed:
             continue
         measure = measures[0]
@@ -109,29 +111,78 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         selected = selected_rows(question, table, words - measure.keywords)
         if selected is None or len(selected.rows) < 2:
             continue
-        # "How many hours did Ines drive?"
-        verb = frozenset[str]() if summing or not selected.used else properties.keywords(text.rsplit(maxsplit=1)[-1])
-        if is_unexplained("sum", question, table, words - verb, selected.used):
+        if not summing and _is_name_of_one(table, selected):
+            continue  # "how much does the roll weigh?" of rolls and cinnamon rolls
+        if is_unexplained("sum", question, table, words - _verb_at_end(question, selected, summing), selected.used):
             continue
         if not summing and not (selected.used or any(map(str.isdigit, measure.keywords & words))):
             continue  # "gas in 2024" is the sum of a column
-        amounts = [amount for row in selected.rows if (amount := measure.amount(row)) is not None]
-        if len(amounts) > 1:
-            unjudged = selected.unjudged + len(selected.rows) - len(amounts)
-            selected = selected._replace(unjudged=unjudged, lacking=measure.header)
-            places = table.evidence_places(selected.rows)
-            total, operation, decimals = math.fsum(amounts), "sum", 0
-            if averaging:
-                total, operation = round(total / len(amounts), _DECIMALS), "average"
-                decimals = 0 if total.is_integer() else _DECIMALS
-            answer = _amount(total, measure, decimals)
-            return [Computed(answer, operation, places, extent=extent_of(table, selected))]
+        if (result := _sum_of(measure, table, selected, is_average=bool(averaging))) is not None:
+            return [result]
+    return _sums_of_quantities(question, tables, words)
+
+
+def _sums_of_quantities(question: Question, tables: Sequence[Table], words: frozenset[str]) -> list[Computed]:
+    """Return how many there are of the things that a question counts: "how many rolls?" of columns "Product" and "Quantity"."""
+    properties = question.language.properties
+    nouns = _nouns_behind(question.in_full, question.language.operations.counting, properties)
+    for table in tables if nouns and nouns[0] else ():
+        columns = [column for column in table.amounts if column.keywords <= properties.quantity_stems]
+        selected = selected_rows(question, table, words) if len(columns) == 1 else None
+        if selected is None or nouns is None or not nouns[0] <= selected.used - table.headers:
+            continue
+        verb = _verb_at_end(question, selected)
+        if table.measures(words) or is_unexplained("sum", question, table, words - verb, selected.used):
+            continue
+        if (result := _sum_of(columns[0], table, selected, least=1)) is not None:
+            return [result]
     return []
 
 
+def _verb_at_end(question: Question, selected: Selection, summing: str = "") -> frozenset[str]:
+    """Return the last word of a question that names rows and no sum: "how many hours did Ines drive?"."""
+    last = question.in_full.rsplit(maxsplit=1)[-1]
+    return frozenset() if summing or not selected.used else question.language.properties.keywords(last)
+
+
+def _sum_of(
+    measure: Column, table: Table, selected: Selection, *, is_average: bool = False, least: int = 2
+) -> Computed | None:
+    """Return the sum or the average of a column over some rows; None if less than `least` of them have an amount."""
+    amounts = [amount for row in selected.rows if (amount := measure.amount(row)) is not None]
+    if len(amounts) < least:
+        return None
+    unjudged = selected.unjudged + len(selected.rows) - len(amounts)
+    selected = selected._replace(unjudged=unjudged, lacking=measure.header)
+    total, operation, decimals = math.fsum(amounts), "sum", 0
+    if is_average:
+        total, operation = round(total / len(amounts), _DECIMALS), "average"
+        decimals = 0 if total.is_integer() else _DECIMALS
+    answer = _amount(total, measure, decimals)
+    places = table.evidence_places(selected.rows)
+    return Computed(answer, operation, places, extent=extent_of(table, selected))
+
+
+def _is_name_of_one(table: Table, selected: Selection) -> bool:
+    """Return True if all words that select rows are the name of one of them."""
+    names = table.name_column
+    cells = [names.cells[row] for row in selected.rows] if names else []
+    return sum(cell is not None and table.words.keywords(cell["text"]) == selected.used for cell in cells) == 1
+
+
 def _is_of_money(column: Column, question: Question) -> bool:
+    return column.has_currency or not column.keywords.isdisjoint(_money(question))
+
+
+def _money(question: Question) -> AbstractSet[str]:
     names = question.language.literals.names_of
-    return column.has_currency or not column.keywords.isdisjoint(names("euro") | names("money"))
+    return names("euro") | names("money")
+
+
+def _asks_for_other_measure(question: Question, words: AbstractSet[str]) -> bool:
+    """Return True if a word asks for a measure that is no money: "how much does it weigh?"."""
+    measures = map(question.language.literals.names_of, words)
+    return any(len(names) > 1 and names.isdisjoint(_money(question)) for names in measures)
 
 
 def _nouns_behind(

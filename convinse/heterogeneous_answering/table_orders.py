@@ -15,7 +15,7 @@ from .columns import Column
 from .question import Question
 from .selections import extent_of, selected_rows
 from .table_series import Listing, columns_of_doers, items_of, listing_by_date
-from .table_words import content_words, title_words, unexplained
+from .table_words import content_words, title_words, total_or_all, unexplained
 from .tables import Selection, Table, evidence_of_row
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
@@ -58,7 +58,9 @@ def _unexplained(listing: Listing, order: AskedOrder, question: Question) -> fro
     words = content_words(question) - properties.keyword_set(order.words) - order.by
     words -= properties.keywords(" ".join(bound_words(question)))
     words &= properties.keywords(question.language.times.without_time(question.in_full))
-    verbs = properties.keyword_set(question.language.operations.adding)
+    verbs = properties.keyword_set(question.language.operations.adding).difference(
+        order.noun
+    )  # an "order" is a thing, too
     return unexplained(question, table, words - verbs, table.selection(words).used)
 
 
@@ -105,6 +107,7 @@ def _asked_order(question: Question) -> AskedOrder | None:
     """Return the order that a question asks for; "the second one" is of the kind of the thing that it is about."""
     operations, language = question.language.operations, question.language
     orders = [order for text in (question.text, question.in_full) if (order := operations.order(text)) is not None]
+    orders.sort(key=lambda order: not order.noun)  # "and the smallest?" has none
     names = language.properties.keyword_set(thing["label"] for thing in question.about)
     for order in orders:
         noun = tuple(word for word in order.noun if word not in names or len(order.noun) == 1)
@@ -133,11 +136,11 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
     ]
     # "the highest rent in 2024": the column of a year
     years = [column for column in table.amounts if column.keywords & {word for word in words if word.isdigit()}]
-    # "the largest invoice": the only amount of the things
+    # "the largest invoice": the only amount of the things, or their total
     is_of_things = (
         frozenset(order.noun) & (table.headers | table.title_keywords) and order.by & language.operations.sizes
     )
-    alone = years or (table.amounts if is_of_things and not amounts else [])
+    alone = years or (total_or_all(table.amounts, question) if is_of_things and not amounts else [])
     is_of_money = bool(order.by & language.literals.names_of("money")) and not amounts
     things = frozenset(order.noun) | head_keywords(question)
     # "the most expensive insurance" of premiums

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
 from .bounds import bound_words, limiting_column
+from .columns import Column
 from .question import Question
 from .tables import Table, lettered
 
@@ -52,3 +53,9 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
     times, text = question.language.times, question.in_full
     is_timed = times.time(text) or times.seasons(text) or (times.clock(text) and any(table.clocks for table in tables))
     return bool(operations.relating & words) and not is_timed
+
+
+def total_or_all(columns: list[Column], question: Question) -> list[Column]:
+    """Return the one column that is called a total; of "Unit price" and "Total" that is what was paid. Else all."""
+    totals = [column for column in columns if question.language.operations.summing.search(column.header)]
+    return totals if len(totals) == 1 else columns

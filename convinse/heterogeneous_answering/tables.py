@@ -23,13 +23,14 @@ from ..records.periods import AskedTime, Period, period_of_cells
 from .columns import Column
 from .question import Question
 
+_DOTTED = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)+(?![\w-])")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
 _MIN_SUMMED = 3  # rows above one that may have their sum
 
 
 def lettered(text: str) -> frozenset[str]:
-    """Return the words with a letter behind them that is a stop word elsewhere: "cupboard a" of "scores in cupboard A"."""
-    return frozenset(name.casefold() for name in _LETTERED.findall(text))
+    """Return what keywords would take apart: "cupboard a", whose letter is a stop word elsewhere, and "2.11", which is no 2 and 11."""
+    return frozenset(name.casefold() for name in (*_LETTERED.findall(text), *_DOTTED.findall(text)))
 
 
 class Selection(NamedTuple):

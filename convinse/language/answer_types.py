@@ -88,7 +88,7 @@ class AnswerTypes(WordLists):
     def is_request(self, text: str) -> bool:
         """Return True if a text asks for things without a question: "All invoices above 50 euros", "parking fee hall b"."""
         spoken = self._spoken(text)
-        is_question = "?" in text or not self.existential.isdisjoint(spoken)
+        is_question = "?" in text or self.is_existential(text) or not self.existential.isdisjoint(spoken)
         return not is_question or not self.requesting.isdisjoint(spoken[:1])
 
     def asks(self, text: str) -> bool:

@@ -131,11 +131,16 @@ class OperationWords(WordLists):
                 continue
             by, highest, behind = end or (frozenset(), False, at)
             noun = tuple(map(self.properties.keyword, self._noun(words[behind:])))
-            if not noun and not by:  # "Which bus leaves first?"
+            if not noun:  # "Which bus leaves first?"
                 noun = tuple(map(self.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
             if noun or by or word in self.aging:  # "who is the oldest?"
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
+
+    def is_of_degree(self, word: str) -> bool:
+        """Return True for "longest", "first", "most", "longer" and the like (folded)."""
+        of_two = self.earlier_of_two | self.later_of_two
+        return word in self.places | of_two | self.most | self.least or word in self._comparatives
 
     def is_denied(self, words: Sequence[str], place: int) -> bool:
         """Return True if a word of a question stands behind "no", perhaps with an article between: "no last watering"."""

@@ -20,6 +20,7 @@ class PropertyWords(WordLists):
     file = "properties.txt"
     words: Words
     counting: WordSet
+    quantities: WordSet
     forms: Renamed
     phrases: Table
     bridging: WordSet
@@ -56,6 +57,11 @@ class PropertyWords(WordLists):
     def counting_stems(self) -> WordSet:
         """The stems of `counting`."""
         return self.words.stem_set(self.counting)
+
+    @cached_property
+    def quantity_stems(self) -> WordSet:
+        """The stems of `quantities`."""
+        return self.words.stem_set(self.quantities)
 
     @cached_property
     def light_keywords(self) -> WordSet:

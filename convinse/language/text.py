@@ -94,6 +94,7 @@ class Words(WordLists):
     pointing: WordSet
     definite: WordSet
     possessive: WordSet
+    doing: WordSet
     no_noun: WordSet
     fillers: WordSet
     ones: WordSet

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import groupby, takewhile
 
 import numpy as np
 
@@ -15,10 +17,12 @@ from ..knowledge_base.spotting import LinkedMention
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.evidence import Mention
+from ..records.evidence import Entity, Mention
+from ..records.literals import is_document_item
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from ..support.logit import Logit
 from ..wikipedia.pages import Pages
+from .ellipses import NO_ELLIPSIS, Ellipses
 from .history import answer_text
 from .referents import EarlierEntity, FeatureReader, ReferentFeatures, earlier_entities
 
@@ -30,9 +34,6 @@ _NONE_OF_FILES = 2.1  # "and for books?" over files names no item: whatever the 
 _LEAST = 0.04
 CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
-_ASKING = 2  # words by which two questions ask for something in the same way
-_LAST_WORD = re.compile(r"(\w+) $")
-_NO_ELLIPSIS = 2.0  # the shares of "nothing" for both ends of the gap that no words of the last question fill
 
 
 class Rewriter:
@@ -62,9 +63,11 @@ class Rewriter:
         self._model, self._weights, self._kb, self._linker, self._language = model, weights, kb, linker, language
         self._reader = FeatureReader(kb, pages, language)
         self._has_relations = any(kb.properties())
+        self._ellipses = Ellipses(linker, language, self._has_relations)
 
     def readings(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[list[FullQuestion]]:
         """Return the questions of turns in full: for each the likeliest reading, and the second if it may be the right one."""
+        histories = [list(map(self._by_its_words, history)) for history in histories]
         earlier = [list(map(earlier_turn, history)) for history in histories]
         spoken = [self._spoken(turn) for turn in turns]
         questions = [text for text, _ in spoken]
@@ -81,6 +84,55 @@ class Rewriter:
                 turns, spoken, histories, earlier, presents, pointers, strict=True
             )
         ]
+
+    def _by_its_words(self, turn: Turn) -> Turn:
+        """Return an earlier turn, about what its question says of the file of its answer: "wedding cake", not "orders".
+
+        A question names few files; "it" and "there" behind it mean a thing in the file.
+        """
+        representation, cited = turn.get("representation"), turn.get("top_evidences") or ()
+        if (
+            representation is None
+            or not cited
+            or not any(is_document_item(e["id"]) for e in representation["entities"])
+        ):
+            return turn
+        text = turn.get("resolved_question") or turn["question"]
+        keywords = self._language.properties.keywords
+        phrase = self._phrase_in(text, keywords(cited[0]["evidence_text"]))
+        entities: list[Entity] = [
+            {"id": entity["id"], "label": phrase}
+            if phrase and is_document_item(entity["id"]) and not keywords(entity["label"]) <= keywords(text)
+            else entity
+            for entity in representation["entities"]
+        ]
+        return {**turn, "representation": {**representation, "entities": entities}}
+
+    def _phrase_in(self, question: str, keywords: AbstractSet[str]) -> str:
+        """Return the words of a question by which it calls a thing, all of which are among some keywords; empty without any.
+
+        The longest run of content words, rather one behind an article ("when did Moll mend the tap?"), without the verb behind "does".
+        """
+        words, keyword = self._language.words, self._language.properties.keyword
+        spoken = [(fold(match[0]), match) for match in _WORD.finditer(question)]
+        phrases: list[tuple[bool, int, str]] = []  # whether behind an article, the number of words, the words
+        article: re.Match[str] | None = None
+        has_subject = True
+        for is_common, group in groupby(spoken, lambda pair: pair[0] in words.common):
+            run = list(group)
+            if is_common:
+                article = run[-1][1] if run[-1][0] in words.articles else None
+                has_subject = has_subject and words.doing.isdisjoint(word for word, _ in run)
+                continue
+            if not has_subject and len(run) > 1:
+                run.pop()
+            has_subject = True
+            run = list(takewhile(lambda pair: keyword(pair[0]) in keywords, run))
+            if run and not self._language.steps.is_verb(question, *run[0][1].span()):
+                phrase = question[(article or run[0][1]).start() : run[-1][1].end()]
+                phrases.append((article is not None, len(run), phrase))
+            article = None
+        return max(phrases, key=lambda phrase: phrase[:2], default=(False, 0, ""))[2]
 
     def _spoken(self, turn: Turn) -> tuple[str, bool]:
         """Return the question of a turn without asides, its topic in its place, and True if it needs nothing of the history.
@@ -118,7 +170,7 @@ class Rewriter:
     ) -> list[FullQuestion]:
         if again := self._asked_again(question, history, earlier):
             return [again]
-        ellipsis, none = self._complete(question, earlier, pointers)
+        ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers)
         entities = earlier_entities(history)
         pointer_scores = pointed(entities, list(names_in(topic_text(earlier, present), history)), pointers)
         named = named_items(self._linker.link(question, classes=True))
@@ -130,7 +182,7 @@ class Rewriter:
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
         completed = ellipsis if none < most else None
         first = self._likeliest(question, completed, entities, present, order, probabilities, features)
-        share = 1 - none / _NO_ELLIPSIS
+        share = 1 - none / NO_ELLIPSIS
         readings = [(share, ellipsis)] if ellipsis else []
         # without relations between items, a question without pronoun does not refer to the history
         may_refer = self._has_relations or self._reader.pronouns(question)
@@ -209,113 +261,17 @@ class Rewriter:
         self, question: str, history: Sequence[Turn], earlier: Sequence[EarlierTurn]
     ) -> FullQuestion | None:
         """Return a question for the number, the sum or a part of what was listed, with the last question in it; else None."""
-        if "extent" not in history[-1]:
+        operations, last = self._language.operations, earlier[-1].question
+        is_of_count = operations.counting.search(last) and operations.listed_again.match(question)
+        if "extent" not in history[-1] and not is_of_count:
             return None
-        parts = self._language.operations.asked_again(question, earlier[-1].question)
+        parts = operations.asked_again(question, last)
         if parts is None:
             return None
         before, earlier_words, behind = parts
         end = len(before) + len(earlier_words)
         insertion = Insertion(len(before), end, len(earlier) - 1, "question")
         return FullQuestion(f"{before}{earlier_words}{behind}?", (insertion,))
-
-    def _complete(
-        self, question: str, earlier: Sequence[EarlierTurn], pointers: Pointers
-    ) -> tuple[FullQuestion | None, float]:
-        """Return the last question with the words of an ellipsis ("and in 1998?") in it, None if it cannot be one.
-
-        With it how little it is one: the head's shares of "nothing" for both ends of the gap, together.
-        """
-        last_question = earlier[-1].question
-        if bare := self._other_question_word(question, earlier[-1]):
-            insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question")
-            return FullQuestion(bare, (insertion,)), 0.0
-        tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
-        starts, ends = pointers.replaced
-        # "what is the max of Corn?" behind "what is the min of Brek?" asks by itself
-        is_asked_alike = fold(question).split()[:_ASKING] == fold(last_question).split()[:_ASKING]
-        if not len(tokens) or is_asked_alike:
-            return None, _NO_ELLIPSIS
-        first = int(starts[1 + tokens].argmax())
-        last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
-        start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
-        start = self._with_preposition(question, last_question, start, end)
-        end = self._without_owner(question, last_question, start, end)
-        words = self._replacement(question, last_question[:start], last_question[start:end])
-        turn = len(earlier) - 1
-        insertions = [Insertion(0, start, turn, "question")] if start else []
-        if rest := last_question[end:].strip(" ?.!"):
-            rest_start = start + len(words) + 1
-            insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
-        full = FullQuestion(f"{last_question[:start]}{words} {rest}".rstrip() + "?", tuple(insertions))
-        return full, float(starts[0] + ends[0])
-
-    def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
-        """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.
-
-        Behind "did he marry?" it is "where did he marry?", behind "whom did he marry?" also with the answer.
-        """
-        words, talk, verbs = self._language.words, self._language.talk, self._language.answer_types.existential
-        said = [word for word in fold(question).split() if word not in words.fillers]
-        earlier = talk.bare(last.question).rstrip(" ?.!").split()
-        phrase = talk.adverbial_phrase.match(" ".join(said))
-        if phrase is None or fold(earlier[0]) == said[0]:
-            return None
-        verb = next((place for place, word in enumerate(earlier) if fold(word) in verbs), None)
-        # "how many", "since when", "for which film"
-        is_adverbial = any(talk.adverbial_phrase.match(" ".join(earlier[:end])) for end in (1, 2))
-        if verb is not None:
-            answer = [] if verb == 0 or is_adverbial else last.answer.split()
-            return " ".join([phrase[1], *earlier[verb:], *answer]) + "?"
-        if is_adverbial or self._has_relations or not last.answer:
-            return None  # "who wrote Dracula? when?" asks about an item: the referents find it
-        return " ".join([phrase[1], last.answer, *earlier[1:]]) + "?"
-
-    def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
-        """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
-
-        "at Juventus" replaces no more than "in Madrid".
-        """
-        prepositions = self._language.talk.before_times
-        said = [word for word in fold(question).split() if word not in self._language.words.fillers]
-        if not said or said[0] not in prepositions:
-            return start
-        before = _LAST_WORD.search(last_question[:start])
-        if before is not None and fold(before[1]) in prepositions:
-            return before.start()
-        within = [match for match in _WORD.finditer(last_question, start, end) if fold(match[0]) in prepositions]
-        return within[-1].start() if within else start
-
-    def _without_owner(self, question: str, last_question: str, start: int, end: int) -> int:
-        """Return where the words that an ellipsis replaces end: before "of flat 5" if "and the deposit?" has no "of" of its own."""
-        relating = self._language.answer_types.relating
-        if not relating.isdisjoint(fold(question).split()):
-            return end
-        of = next(
-            (match for match in _WORD.finditer(last_question, start + 1, end) if fold(match[0]) in relating), None
-        )
-        if of is None or any(name.start < of.start() < name.end for name in self._linker.link(last_question)):
-            return end  # "The Lord of the Rings" is replaced as a whole
-        return of.start() - 1
-
-    def _replacement(self, question: str, before: str, replaced: str) -> str:
-        """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""
-        words = question.strip(" ?.!").split()
-        numbers = [place for place, word in enumerate(words) if word[0].isdigit()]
-        is_time = words and fold(words[0]) in self._language.talk.before_times
-        if replaced[:1].isdigit() and numbers and not is_time:  # "and the film from 2008?"
-            return " ".join(words[numbers[0] : numbers[-1] + 1])
-        fillers = self._language.words.fillers | {"what", "how", "about"}
-        while len(words) > 1 and fold(words[0]) in fillers:
-            words.pop(0)
-        if len(words) > 1 and fold(words[-1]) in self._language.words.ones:  # "the first one" for "second"
-            words.pop()
-            while len(words) > 1 and fold(words[0]) in self._language.words.definite:
-                words.pop(0)
-        last = fold(before.split()[-1]) if before.split() else None
-        while len(words) > 1 and fold(words[0]) == last:
-            words.pop(0)
-        return " ".join(words)
 
     def _may_mean(self, pronoun: str, earlier: EarlierEntity) -> bool:
         return self._reader.may_mean(pronoun, earlier.entity["id"], earlier.is_person)
@@ -340,15 +296,6 @@ class Rewriter:
         if referents[0] in left and referents[0].entity["label"].casefold() not in question.casefold():
             inserted.append(_inserted(len(question.rstrip(" ?.!")), referents[0]))
         return inserted, removed
-
-
-def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a span of a text with the rest of the words that it begins and ends in: tokens may be a part of a year."""
-    while 0 < start < len(text) and text[start - 1].isalnum() and text[start].isalnum():
-        start -= 1
-    while 0 < end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
-        end += 1
-    return start, end
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:

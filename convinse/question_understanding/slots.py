@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -104,12 +104,22 @@ class Slots(QuestionUnderstanding):
             "representation": representation,
             "resolved_question": full_question.text,
             "history_used": history_parts(full_question, history),
-            "history_answers": unique_entities(answer for turn in history for answer in turn.get("answers", ())),
+            "history_answers": unique_entities(self._said(turn["question"], history, representation)),
         }
         names_in_full = [(mention.start, mention.end) for mention in mentions]
         if steps := steps_of(full_question.text, names_in_full, history, self.kb, self.language):
             understanding["steps"] = steps
         return understanding
+
+    def _said(self, question: str, history: Sequence[Turn], representation: Representation) -> Iterator[Entity]:
+        """Yield the answers of earlier turns; "which other films?" excludes the film that they were about, too."""
+        now = {entity["id"] for entity in (*representation["entities"], *representation["context"])}
+        is_for_others = self.language.operations.excluding.search(question) is not None
+        for turn in history:
+            yield from turn.get("answers", ())
+            earlier = turn.get("representation")
+            if is_for_others and earlier is not None:
+                yield from (topic for topic in earlier["entities"] if topic["id"] not in now)
 
 
 class QuestionMention(NamedTuple):

@@ -96,7 +96,8 @@ class Understanding(TypedDict, total=False):
     """The results of question understanding.
 
     `structured_representation` is the rendering of `representation`, if present; `resolved_question` is the question in full, for
-    models that read sentences; `live` has the look-ups for it; `history_answers` are the answers of earlier turns;
+    models that read sentences; `live` has the look-ups for it; `history_answers` are the answers of earlier turns (and
+    what they were about, if others are asked for);
     `history_used` are the parts of the history in it; `steps` are questions to answer first; `second_reading` is another one that may
     be meant; `qu_tokens` are the tokens that a language model read (`prompt`) and wrote (`completion`).
     """

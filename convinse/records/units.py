@@ -22,7 +22,7 @@ _MEASURES = (
     "% ‰ percent °c °f km² km2 m² m2 m³ m3 kmh km/h m/s mph ha g mg hz khz mhz ghz w kw mw gw kb mb gb tb hp cc"
     " hectare hectares acre acres kilometre kilometres kilometer kilometers centimetre centimetres centimeter centimeters"
     " millimetre millimetres gram grams kilogram kilograms ton tons tonne litre litres liter liters knots watts kilowatts"
-    " megawatts gigawatts"
+    " megawatts gigawatts l ml cl dl hl µl μl µg μg rpm kwh mwh kcal kj bar mbar hpa kpa db ppm"
 )
 _UNIT_WORDS = {*_MEASURES.split(), *_MONEY.split(), *(word for ranks in UNIT_RANKS for word in ranks)} - {
     *"dy'’\"”",
@@ -44,11 +44,11 @@ IN_BASE: dict[str, tuple[str, float]] = {
         "m": {"km kilometre kilometres kilometer kilometers": 1000.0, "m metre metres meter meters": 1.0, "cm": 0.01, "mm": 0.001,
               "mi mile miles": 1609.344, "yd yard yards": 0.9144, "ft foot feet": 0.3048,
               "inch inches": 0.0254},
-        "kg": {"t ton tons tonne tonnes": 1000.0, "kg kilogram kilograms": 1.0, "g gram grams": 0.001, "mg": 1e-6, "st stone": 6.35029318, "lb lbs": 0.45359237, "oz ounce ounces": 0.028349523125},
+        "kg": {"t ton tons tonne tonnes": 1000.0, "kg kilogram kilograms": 1.0, "g gram grams": 0.001, "mg": 1e-6, "µg μg": 1e-9, "st stone": 6.35029318, "lb lbs": 0.45359237, "oz ounce ounces": 0.028349523125},
         "s": {"week weeks": 604800.0, "d day days": 86400.0, "h hr hrs hour hours": 3600.0, "min mins minute minutes": 60.0, "s sec secs second seconds": 1.0},
         "byte": {"b byte bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
         "w": {"w watt watts": 1.0, "kw kilowatt kilowatts": 1e3, "mw megawatt megawatts": 1e6, "gw": 1e9},
-        "l": {"l litre litres liter liters": 1.0, "cl": 0.01, "ml": 0.001},
+        "l": {"l litre litres liter liters": 1.0, "hl": 100.0, "dl": 0.1, "cl": 0.01, "ml": 0.001, "µl μl": 1e-6},
         "": {"thousand": 1e3, "lakh": 1e5, "million": 1e6, "mn": 1e6, "crore": 1e7, "billion": 1e9, "bn": 1e9, "trillion": 1e12, "tn": 1e12},
     }.items()
     for words, factor in sizes.items()

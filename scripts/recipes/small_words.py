@@ -47,7 +47,10 @@ def added(data: Path) -> set[str]:
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for text in paragraphs(data):
         spellings = {match[1] for match in _WITHIN.finditer(text)}
-        for counts, written in ((small, filter(str.islower, spellings)), (large, (w for w in spellings if w[0].isupper()))):
+        for counts, written in (
+            (small, filter(str.islower, spellings)),
+            (large, (w for w in spellings if w[0].isupper())),
+        ):
             counts.update({words.stem(word.lower()) for word in written})
         for word in filter(str.islower, spellings):
             forms[words.stem(word)][word] += 1

@@ -125,8 +125,9 @@ def test_a_path_that_does_not_exist_is_named(workdir, command_error, path):
 )
 def test_a_question_over_a_file_has_its_answer(workdir, capsys, case):
     write(case["file"], case["content"])
-    assert main(["ask", "--over", case["file"], "--json", "--quiet", case["question"]]) == 0
-    (turn,) = json.loads(capsys.readouterr().out)["questions"]
+    questions = case["question"].split(" | ")
+    assert main(["ask", "--over", case["file"], "--json", "--quiet", *questions]) == 0
+    *_, turn = json.loads(capsys.readouterr().out)["questions"]
     if case["answer"] is None:
         assert "abstained" in turn
     else:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from case_tables import each_case
-from convinse.config import resolve
+from convinse.config import Config, resolve
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import MANIFEST, is_exported, read_exported
@@ -110,9 +110,19 @@ def test_a_graph_or_tokenizer_that_cannot_be_read_is_named(copied):
     (copied / "model_int8.onnx").write_bytes(b"no graph at all")
     digests = read_exported(copied, "x").files | {"model_int8.onnx": sha256(copied / "model_int8.onnx")}
     change_manifest(copied, files=digests)
-    fault(copied, "model_int8.onnx cannot be loaded", "export the model again")
+    reranker = BertReranker(copied, "cpu")  # the graph opens beside the caller
+    refused(ModelError, lambda: reranker.predict(PAIRS), "model_int8.onnx cannot be loaded", "export the model again")
     (copied / "tokenizer.json").write_text("{}")
     refused(ModelError, lambda: BertReranker(copied, "cpu", precision="fp32"), "tokenizer.json cannot be read")
+
+
+def test_a_pool_opens_the_models_of_a_configuration_ahead_and_leaves_errors_to_their_first_use(copied, model):
+    pool = ModelPool()
+    pool.open_ahead(Config(qu_rewriter="snapshot:model", evs_model=str(copied)))
+    assert BiEncoder(model, "cpu", models=pool).engine is BertReranker(copied, "cpu", models=pool).engine
+    (copied / "yes_no.safetensors").unlink()
+    pool.open_ahead(Config(evs_model=str(copied)))
+    refused(ModelError, lambda: BertReranker(copied, "cpu", models=pool), "no yes_no.safetensors there")
 
 
 @each_case("faulty_models", "manifest")

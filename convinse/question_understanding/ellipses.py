@@ -1,0 +1,209 @@
+"""Ellipses: "and in 1998?" is the last question with other words in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import dropwhile, takewhile
+
+import numpy as np
+
+from ..encoder.question_readers import Pointers
+from ..knowledge_base.linking import EntityLinker
+from ..language.language import Language
+from ..language.text import fold
+from ..records.conversation import Turn
+from ..records.rewriting import EarlierTurn, FullQuestion, Insertion
+
+NO_ELLIPSIS = 2.0  # the shares of "nothing" for both ends of the gap that no words of the last question fill
+_ASKING = 2  # words by which two questions ask for something in the same way
+_WORD = re.compile(r"\w+")
+_OWNER = re.compile(r"\w['’]s ")
+_LAST_WORD = re.compile(r"(\w+) $")
+
+
+class Ellipses:
+    """Finds the part of the last question that an ellipsis replaces: where a model points, and by the form of both.
+
+    Args:
+        linker: links the names in questions.
+        language: the language of the questions.
+        has_relations: whether the items have relations; those of files have none.
+    """
+
+    def __init__(self, linker: EntityLinker, language: Language, has_relations: bool) -> None:
+        self._linker, self._language, self._has_relations = linker, language, has_relations
+
+    def complete(
+        self, question: str, last_turn: Turn, earlier: Sequence[EarlierTurn], pointers: Pointers
+    ) -> tuple[FullQuestion | None, float]:
+        """Return the last question with the words of an ellipsis ("and in 1998?") in it, None if it cannot be one.
+
+        With it how little it is one: the head's shares of "nothing" for both ends of the gap, together.
+        """
+        last_question = earlier[-1].question
+        if bare := self._other_question_word(question, earlier[-1]):
+            insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question")
+            return FullQuestion(bare, (insertion,)), 0.0
+        tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
+        starts, ends = pointers.replaced
+        # "what is the max of Corn?" behind "what is the min of Brek?" asks by itself
+        is_asked_alike = fold(question).split()[:_ASKING] == fold(last_question).split()[:_ASKING]
+        if not len(tokens) or is_asked_alike:
+            return None, NO_ELLIPSIS
+        first = int(starts[1 + tokens].argmax())
+        last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
+        start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
+        start = self._with_preposition(question, last_question, start, end)
+        end = self._without_owner(question, last_question, start, end)
+        start, end = self._with_whole_names(last_turn, last_question, start, end)
+        start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, start, end)
+        words = self._replacement(question, last_question[:start], last_question[start:end])
+        turn = len(earlier) - 1
+        insertions = [Insertion(0, start, turn, "question")] if start else []
+        rest = last_question[end:].strip(" ?.!")
+        gap = "" if rest.startswith(",") else " "
+        if rest:
+            rest_start = start + len(words) + len(gap)
+            insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
+        full = FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + "?", tuple(insertions))
+        return full, float(starts[0] + ends[0])
+
+    def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
+        """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.
+
+        Behind "did he marry?" it is "where did he marry?", behind "whom did he marry?" also with the answer.
+        """
+        words, talk, verbs = self._language.words, self._language.talk, self._language.answer_types.existential
+        said = [word for word in fold(question).split() if word not in words.fillers]
+        earlier = talk.bare(last.question).rstrip(" ?.!").split()
+        phrase = talk.adverbial_phrase.match(" ".join(said))
+        if phrase is None or fold(earlier[0]) == said[0]:
+            return None
+        verb = next((place for place, word in enumerate(earlier) if fold(word) in verbs), None)
+        # "how many", "since when", "for which film"
+        is_adverbial = any(talk.adverbial_phrase.match(" ".join(earlier[:end])) for end in (1, 2))
+        if verb is not None:
+            answer = [] if verb == 0 or is_adverbial else last.answer.split()
+            return " ".join([phrase[1], *earlier[verb:], *answer]) + "?"
+        if is_adverbial or self._has_relations or not last.answer:
+            return None  # "who wrote Dracula? when?" asks about an item: the referents find it
+        return " ".join([phrase[1], last.answer, *earlier[1:]]) + "?"
+
+    def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
+        """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
+
+        "at Juventus" replaces no more than "in Madrid".
+        """
+        prepositions = self._language.talk.before_times
+        said = [word for word in fold(question).split() if word not in self._language.words.fillers]
+        if not said or said[0] not in prepositions:
+            return start
+        before = _LAST_WORD.search(last_question[:start])
+        if before is not None and fold(before[1]) in prepositions:
+            return before.start()
+        within = [match for match in _WORD.finditer(last_question, start, end) if fold(match[0]) in prepositions]
+        return within[-1].start() if within else start
+
+    def _without_owner(self, question: str, last_question: str, start: int, end: int) -> int:
+        """Return where the words that an ellipsis replaces end: before "of flat 5" if "and the deposit?" has no "of" of its own."""
+        relating = self._language.answer_types.relating
+        if not relating.isdisjoint(fold(question).split()):
+            return end
+        of = next(
+            (match for match in _WORD.finditer(last_question, start + 1, end) if fold(match[0]) in relating), None
+        )
+        if of is None or any(name.start < of.start() < name.end for name in self._linker.link(last_question)):
+            return end  # "The Lord of the Rings" is replaced as a whole
+        return of.start() - 1
+
+    def _with_whole_names(self, turn: Turn, last_question: str, start: int, end: int) -> tuple[int, int]:
+        """Return the place of the words that an ellipsis replaces with all of a name that they are a part of.
+
+        Names are those without an item, and the cells of the row that the answer is from: "rye bread" of "how many rye breads".
+        """
+        if not any(map(str.isalpha, last_question[start:end])):
+            return start, end  # "3" of "Alien 3" for "the second one"
+        representation, cited = turn.get("representation"), turn.get("top_evidences") or ()
+        names = [name["name"] for name in representation.get("unlinked", ())] if representation else []
+        names += [cell["text"] for evidence in cited[:1] if "row" in evidence for cell in evidence["row"]["cells"]]
+        keyword = self._language.properties.keyword
+        spoken = [(match, keyword(fold(match[0]))) for match in _WORD.finditer(last_question)]
+        for name in names:
+            parts = [keyword(word) for word in fold(name).split()]
+            for place in range(len(spoken) - len(parts) + 1) if len(parts) > 1 else ():
+                if [word for _, word in spoken[place : place + len(parts)]] == parts:
+                    first, final = spoken[place][0].start(), spoken[place + len(parts) - 1][0].end()
+                    if first < end and start < final:
+                        start, end = min(start, first), max(end, final)
+        return start, end
+
+    def _of_its_kind(self, words: str, last_question: str, start: int, end: int) -> tuple[int, int]:
+        """Return the place of what some words replace in a question, where their own form tells it.
+
+        "the least" replaces "most" of "the most hours", "the next meeting" "next inspection", and "of the dairy" what is behind "of".
+        """
+        articles, common = self._language.words.articles, self._language.words.common
+        is_of_degree = self._language.operations.is_of_degree
+        said = [word for word in fold(words).split() if word not in articles]
+        spoken = [(fold(match[0]), match) for match in _WORD.finditer(last_question)]
+        if not said:
+            return start, end
+        if owner := self._owner(said, last_question):
+            behind_owner = (pair for pair in spoken if pair[1].start() >= owner.end())
+            owned = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind_owner)]
+            return owner.end(), max([owner.end(), *owned])
+        if said[0] in self._language.answer_types.relating:
+            behind = [*dropwhile(lambda pair: pair[0] != said[0], spoken)]
+            behind_article = dropwhile(lambda pair: pair[0] in articles, behind[1:])
+            named = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind_article)]
+            if not named:
+                return start, end
+            first, last = behind[0][1].span()
+            if start < first:  # "phone number" of "phone number of Hanna"
+                return first, max(end, *named)
+            between = fold(last_question[last:start]).split()  # "of the freezer"
+            return (first, end) if last <= start and articles.issuperset(between) else (start, end)
+        if len(said) == 1:
+            within = [match for word, match in spoken if is_of_degree(word)]
+            return within[0].span() if within and is_of_degree(said[0]) else (start, end)
+        for place in range(len(spoken) - len(said) + 1) if said[0] not in common else ():
+            word, match = spoken[place]
+            if word == said[0]:
+                return min(start, match.start()), max(end, spoken[place + len(said) - 1][1].end())
+        return start, end
+
+    def _owner(self, said: Sequence[str], last_question: str) -> re.Match[str] | None:
+        """Return "Ines's " of a question if some words, "her office", have a pronoun for it."""
+        is_owned = len(said) > 1 and self._language.words.owns(said[0], said[1])
+        return _OWNER.search(last_question) if is_owned else None
+
+    def _replacement(self, question: str, before: str, replaced: str) -> str:
+        """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""
+        words = question.strip(" ?.!").split()
+        numbers = [place for place, word in enumerate(words) if word[0].isdigit()]
+        is_time = words and fold(words[0]) in self._language.talk.before_times
+        if replaced[:1].isdigit() and numbers and not is_time:  # "and the film from 2008?"
+            return " ".join(words[numbers[0] : numbers[-1] + 1])
+        fillers = self._language.words.fillers | {"what", "how", "about"}
+        while len(words) > 1 and fold(words[0]) in fillers:
+            words.pop(0)
+        if len(words) > 1 and fold(words[-1]) in self._language.words.ones:  # "the first one" for "second"
+            words.pop()
+            while len(words) > 1 and fold(words[0]) in self._language.words.definite:
+                words.pop(0)
+        last = fold(before.split()[-1]) if before.split() else None
+        while len(words) > 1 and fold(words[0]) == last:
+            words.pop(0)
+        if (owner := self._owner([fold(word) for word in words], before)) and owner.end() == len(before):
+            words.pop(0)
+        return " ".join(words)
+
+
+def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span of a text with the rest of the words that it begins and ends in: tokens may be a part of a year."""
+    while 0 < start < len(text) and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while 0 < end < len(text) and text[end - 1].isalnum() and text[end].isalnum():
+        end += 1
+    return start, end
