@@ -40,6 +40,14 @@ class NameWords(WordLists):
     joining: WordSet
     listing: WordSet
     in_titles: WordSet
+    male: WordSet
+    female: WordSet
+
+    def gender(self, name: str) -> str | None:
+        """Return the gender that the title or the first name of a person tells: female for "Mrs Okoye" and "Dr Helen Ross"."""
+        first = {fold(words.partition(" ")[0]).rstrip(".") for words in (name, self.without_title(name))}
+        genders = {"male": self.male, "female": self.female}
+        return next((gender for gender, forms in genders.items() if not forms.isdisjoint(first)), None)
 
     def parted(self, names: str) -> list[str]:
         """Return the names of a list of names."""

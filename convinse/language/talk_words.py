@@ -45,9 +45,15 @@ class TalkWords(WordLists):
         rest = self.asides.sub("", utterance.strip())
         repair = self.self_repair.search(rest)
         if repair is not None and self.types.asks(rest[: repair.start()]):
-            rest = rest[repair.end() :]
+            before, behind = rest[: repair.start()], rest[repair.end() :]
+            # "where is Atwood from, I mean where was she born": she is named in what is taken back
+            if self._has_pronoun(before) or not self._has_pronoun(behind):
+                rest = behind
         rest = self.contracted.sub(r"\1's", rest)
         return rest if _WORD.search(rest) else utterance
+
+    def _has_pronoun(self, text: str) -> bool:
+        return not self.words.personal.isdisjoint(fold(text).split())
 
     def replacement(self, utterance: str) -> str:
         """Return the words that a correction puts in the place of others: "the composer" of "no sorry, the composer I mean"."""

@@ -80,6 +80,10 @@ class EarlierEntity(NamedTuple):
     answers: tuple[int, ...]  # turns that have it as an answer
     is_person: bool  # it answered a question for a person
 
+    def is_in(self, turns: range) -> bool:
+        """Return True if one of the turns is about the entity or has it as an answer."""
+        return any(turn in turns for turn in (*self.questions, *self.answers))
+
 
 def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
     """Return the entities that earlier turns were about or had as answers, except dates, numbers, yes and no.
@@ -111,6 +115,15 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
     ]
 
 
+def _goes_on(turn: Turn) -> bool:
+    """Return True if a turn has words of the history in its question in full."""
+    full, typed = (
+        {word for word in _WORD.findall(text.casefold()) if len(word) > 1}  # not the "s" of "Coldplay's"
+        for text in (turn.get("resolved_question", ""), turn["question"])
+    )
+    return not full <= typed
+
+
 class FeatureReader:
     """A reader of the features of questions, in a language, and of entities, with their facts and pages."""
 
@@ -120,13 +133,17 @@ class FeatureReader:
         self._mentions = lru_cache(maxsize=_CACHED)(self._items_on_page)
 
     def present_topic(self, history: Sequence[Turn]) -> range:
-        """Return the turns of the present topic: nothing in the turn before them is near what has been spoken of since."""
+        """Return the turns of the present topic: nothing in the turn before them is near what has been spoken of since.
+
+        A turn that was understood with words of the history ("and Zidane?") does not begin a topic.
+        """
         begin, since = len(history), dict[str, int]()
         for turn in reversed(history):
             representation = turn.get("representation")
             entities = [*representation["entities"], *representation["context"]] if representation else []
             items = [entity["id"] for entity in (*entities, *turn.get("answers", ())) if is_item(entity["id"])]
-            if items and since and not any(self._is_near(item, since) for item in items):
+            is_near = not items or not since or any(self._is_near(item, since) for item in items)
+            if not is_near and not _goes_on(history[begin]):
                 break
             since |= dict.fromkeys(items, 0)
             begin -= 1
@@ -243,15 +260,19 @@ class FeatureReader:
         """
         words, types = self._language.words, self._language.answer_types
         if is_person and not self._is_of_known_kind(item):
-            return pronoun in words.pronouns["person"] | words.pronouns["group"]
+            return pronoun in words.pronouns["person"] | words.pronouns["group"] and self._may_be(pronoun, item)
         if not is_item(item):
-            return pronoun not in words.pronouns["thing"]
+            return pronoun not in words.pronouns["thing"] and self._may_be(pronoun, item)
         if is_document_item(item):
-            return True  # kinds are unknown
+            return self._may_be(pronoun, item)  # kinds are unknown
         kind = types.entity_kind(item, self._kb.types(item))
         pronoun_kind = next(name for name, forms in words.pronouns.items() if pronoun in forms)
-        if kind not in _KINDS.get(pronoun_kind, (pronoun_kind,)):
-            return False
-        genders = {gender for gender, forms in words.genders.items() if pronoun in forms}
-        item_genders = {_GENDERS[value] for value in self._kb.objects(item, _GENDER) if value in _GENDERS}
-        return not genders or not item_genders or not genders.isdisjoint(item_genders)
+        return kind in _KINDS.get(pronoun_kind, (pronoun_kind,)) and self._may_be(pronoun, item)
+
+    def _may_be(self, pronoun: str, person: str) -> bool:
+        """Return True unless a person is known to be of another gender than a pronoun, by its facts or its name."""
+        pronoun_genders = {gender for gender, forms in self._language.words.genders.items() if pronoun in forms}
+        genders = {_GENDERS[value] for value in self._kb.objects(person, _GENDER) if value in _GENDERS}
+        if not genders and (gender := self._language.names.gender(self._kb.label(person))):
+            genders = {gender}
+        return not pronoun_genders or not genders or not genders.isdisjoint(pronoun_genders)

@@ -73,13 +73,15 @@ class Rewriter:
         questions = [text for text, _ in spoken]
         if self._model is None or self._weights is None:
             return [[concatenated(question, before)] for question, before in zip(questions, earlier, strict=True)]
-        pointers = self._model.pointers(questions, list(map(history_text, earlier)))
+        presents = list(map(self._reader.present_topic, histories))
+        texts = [topic_text(before, present) for before, present in zip(earlier, presents, strict=True)]
+        pointers = self._model.pointers(questions, texts)
         return [
             [FullQuestion(question)]
             if points is None or stands_alone
-            else self._read(question, history, before, points, self._weights, turn.get("act") == CORRECTION)
-            for turn, (question, stands_alone), history, before, points in zip(
-                turns, spoken, histories, earlier, pointers, strict=True
+            else self._read(question, history, before, present, points, self._weights, turn.get("act") == CORRECTION)
+            for turn, (question, stands_alone), history, before, present, points in zip(
+                turns, spoken, histories, earlier, presents, pointers, strict=True
             )
         ]
 
@@ -161,6 +163,7 @@ class Rewriter:
         question: str,
         history: Sequence[Turn],
         earlier: Sequence[EarlierTurn],
+        present: range,
         pointers: Pointers,
         weights: Logit,
         is_correction: bool,
@@ -169,16 +172,16 @@ class Rewriter:
             return [again]
         ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers)
         entities = earlier_entities(history)
-        pointer_scores = pointed(entities, list(names_in(history_text(earlier), history)), pointers)
+        pointer_scores = pointed(entities, list(names_in(topic_text(earlier, present), history)), pointers)
         named = named_items(self._linker.link(question, classes=True))
-        features = self._reader.read(question, entities, self._reader.present_topic(history), pointer_scores, named)
+        features = self._reader.read(question, entities, present, pointer_scores, named)
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
         is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
         completed = ellipsis if none < most else None
-        first = self._likeliest(question, completed, entities, order, probabilities, features)
+        first = self._likeliest(question, completed, entities, present, order, probabilities, features)
         share = 1 - none / NO_ELLIPSIS
         readings = [(share, ellipsis)] if ellipsis else []
         # without relations between items, a question without pronoun does not refer to the history
@@ -197,6 +200,7 @@ class Rewriter:
         question: str,
         completed: FullQuestion | None,
         entities: Sequence[EarlierEntity],
+        present: range,
         order: Sequence[int],
         probabilities: np.ndarray,
         features: Sequence[ReferentFeatures],
@@ -213,19 +217,42 @@ class Rewriter:
         if not order or probabilities[order[0]] <= 1 - probabilities.sum() or stands_alone:
             return completed or FullQuestion(question)
         likely = [order[0], *(place for place in order[1:] if probabilities[place] >= _MIN_PROBABILITY)]
-        if not any(features[place].fits > 0 for place in likely):  # "when it came out" behind a turn about people
-            fitting = [place for place in order if features[place].fits > 0]
-            likely = fitting[:1] or likely
-        for pronoun in self._reader.pronouns(question):  # "how many goals did he score there": a person and a place
-            may_mean = [place for place in order if self._may_mean(pronoun, entities[place])]
-            if set(may_mean).isdisjoint(likely):
-                likely += may_mean[:1]
+        # an unlikely referent is none of a topic that is over
+        of_topic = [place for place in order if entities[place].is_in(present)]
+        likely = self._of_pronouns(self._reader.pronouns(question), likely, of_topic, entities, features)
         referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
             text = completed.text.rstrip(" ?")
             name, insertion = _inserted(len(text) + 2, referents[0])
             return FullQuestion(f"{text} ({name})?", (*completed.insertions, insertion))
         return self._with_referents(question, referents)
+
+    def _of_pronouns(
+        self,
+        pronouns: Sequence[str],
+        likely: Sequence[int],
+        of_topic: Sequence[int],
+        entities: Sequence[EarlierEntity],
+        features: Sequence[ReferentFeatures],
+    ) -> list[int]:
+        """Return the places of the likely referents that pronouns allow, and for a pronoun without one the best of the topic."""
+        referents = list(likely)
+        if not any(features[place].fits > 0 for place in likely):  # "when it came out" behind a turn about people
+            fitting = [place for place in of_topic if features[place].fits > 0]
+            referents = fitting[:1] or referents
+        people = self._language.words.pronouns["person"]
+        if not people.isdisjoint(pronouns):  # "where does she live?" behind "who owns Minka?" and "who owns Rex?"
+            misfits = [
+                place
+                for place in referents
+                if features[place].fits <= 0 and any(self._may_mean(pronoun, entities[place]) for pronoun in people)
+            ]
+            referents = [place for place in referents if place not in misfits] or referents
+        for pronoun in pronouns:  # "how many goals did he score there": a person and a place
+            may_mean = [place for place in of_topic if self._may_mean(pronoun, entities[place])]
+            if set(may_mean).isdisjoint(referents):
+                referents += may_mean[:1]
+        return referents
 
     def _with_referents(self, question: str, referents: Sequence[EarlierEntity]) -> FullQuestion:
         return rewritten(question, *self._edits(question, referents), self._language.words.owns)
@@ -282,6 +309,11 @@ def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
 def earlier_turn(turn: Turn) -> EarlierTurn:
     """Return the question in full and the answer of an earlier turn."""
     return EarlierTurn(turn.get("resolved_question") or turn["question"], answer_text(turn))
+
+
+def topic_text(earlier: Sequence[EarlierTurn], present: range) -> str:
+    """Return the text of the present topic for the model: the names of a topic that is over would take a share of its pointers."""
+    return history_text(earlier[present.start : present.stop])
 
 
 def named_items(linked: Iterable[LinkedMention]) -> dict[str, int]:

@@ -283,7 +283,12 @@ def unknown_small_names(
     for start, end in small_names(question, language):
         name = question[start:end]
         words = fold(name).split()
-        if not name.islower() or not linked.isdisjoint(words) or any(map(kb.candidates, [fold(name), *words])):
+        if (
+            len(name) == 1
+            or not name.islower()
+            or not linked.isdisjoint(words)
+            or any(map(kb.candidates, [fold(name), *words]))
+        ):
             continue
         if len(words) > 1 or not before.isdisjoint(words) or language.steps.identifying.fullmatch(question[:start]):
             names.append(name)

@@ -20,9 +20,8 @@ from convinse.config import SNAPSHOT, Config, load_config, resolve
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.question_understanding.referents import FILE, NAMES, FeatureReader, ReferentFeatures, earlier_entities
-from convinse.question_understanding.rewriting import earlier_turn, named_items, names_in, pointed
+from convinse.question_understanding.rewriting import earlier_turn, named_items, names_in, pointed, topic_text
 from convinse.records.conversation import Conversation, Turn
-from convinse.records.rewriting import history_text
 from convinse.resources import Resources
 from convinse.support import manifest
 from convinse.support.files import replacing
@@ -70,13 +69,14 @@ def choices(config: Config, questions: Iterable[_Question], weight: float = 1.0)
         rewriter, reader = resources.rewriter(), FeatureReader(resources.kb, resources.pages, resources.language)
         for conversation, history, turn in questions:
             spoken = earlier_entities(history)
-            text = history_text(list(map(earlier_turn, history)))
+            present = reader.present_topic(history)
+            text = topic_text(list(map(earlier_turn, history)), present)
             pointers = rewriter.pointers([turn["question"]], [text])[0]
             if not spoken or pointers is None:
                 continue
             shares = pointed(spoken, list(names_in(text, history)), pointers)
             named = named_items(resources.linker.link(turn["question"], classes=True))
-            features = reader.read(turn["question"], spoken, reader.present_topic(history), shares, named)
+            features = reader.read(turn["question"], spoken, present, shares, named)
             ids = {entity["id"] for entity in turn.get("entities", [])}
             yield Choice(
                 np.array(features, np.float64),

@@ -68,6 +68,8 @@ def test_features_of_items_of_the_history(world_kb):
         "Who stars in the film?", earlier_entities(history), range(1), [0.0, 0.0], {"Q25188": 0}
     )
     assert (film.of_class, director.of_class, film.fits) == (1.0, -1.0, 0.0)
+    for name, pronoun, may in (("Helen Ross", "he", False), ("Mrs Okoye", "she", True), ("Robin Day", "he", True)):
+        assert reader.may_mean(pronoun, name, is_person=True) == may
     assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)
 
@@ -87,9 +89,17 @@ def test_turns_of_the_present_topic(world_kb, topics, present):
     reader = FeatureReader(world_kb, NoPages(), english())
     history = [{"question": "?", "representation": {"entities": items, "context": []}} for items in topics]
     assert reader.present_topic(history) == present
+    for turn in history:
+        turn["resolved_question"] = "Who directed Titanic?"  # with words of the history
+    assert reader.present_topic(history) == range(len(history))
 
 
 TOLSTOY, GODFATHER = "How many children did Leo Tolstoy have?", "Who directed The Godfather?"
+ANSWERS = {
+    GODFATHER: {"id": "Q56094", "label": "Francis Ford Coppola"},
+    "Who shot Titanic?": {"id": "Russell Carpenter", "label": "Russell Carpenter"},
+    "Who played Rose in Titanic?": {"id": "Q202765", "label": "Kate Winslet"},
+}
 CONVERSATIONS = [
     (TOLSTOY, "And what was the cause of his death?", "Leo Tolstoy's death", "Q7243"),
     (GODFATHER, "When was he born?", "Francis Ford Coppola born", "Q56094"),
@@ -100,6 +110,11 @@ CONVERSATIONS = [
     (TOLSTOY, "Where was Ridley Scott born?", "Where was Ridley Scott born", "Q56005"),
     ("Who directed Jaws?", "tell me about Titanic", "tell me about Titanic", "Q44578"),
     ("How tall is Shakira? | Who directed Jaws? | When was it released?", "Who wrote the music?", "(Jaws)", "Q189505"),
+    ("Who played Rose in Titanic? | Who shot Titanic?", "When was she born?", "was Kate Winslet born", "Q202765"),
+    # nothing unlikely of a topic that is over
+    ("How tall is Shakira? | Who coached Brazil in 1970?", "how did they win it?", "they win it (Brazil)", "Q155"),
+    ("Where is Rio de Janeiro? | How tall is Shakira?", "did she win it there?", "did Shakira win it there", "Q34424"),
+    ("Who wrote Dracula? | Where was Agatha Christie born?", "did it ever snow there?", "(Agatha Christie)", "Q35064"),
     ("Who directed Lost in Translation?", "Who shot it?", "Who shot Lost in Translation", "Q107270"),
 ]
 
@@ -142,7 +157,7 @@ def test_follow_ups_of_the_embedded_model(slots, earlier, question, words, item)
     history = []
     for said in earlier.split(" | "):
         turn = {"question": said, **slots.inference_on_turn({"question": said}, history)}
-        turn["answers"] = [{"id": "Q56094", "label": "Francis Ford Coppola"}] if said == GODFATHER else []
+        turn["answers"] = [ANSWERS[said]] if said in ANSWERS else []
         history.append(turn)
     follow_up = slots.inference_on_turn({"question": question}, history)
     assert words in follow_up["resolved_question"]
@@ -163,3 +178,11 @@ def test_names_without_an_item(slots, case):
         for name in case.get("linked", ())
     ]
     assert unlinked_names(case["question"], candidates, slots.resources.kb, english()) == case["names"]
+
+
+def test_a_letter_is_no_unknown_name(slots):
+    representation = slots.inference_on_turn({"question": "who was n spike in buffy the vampire slayer"}, [])[
+        "representation"
+    ]
+    assert [entity["label"] for entity in representation["entities"]] == ["Buffy the Vampire Slayer"]
+    assert "unlinked" not in representation
