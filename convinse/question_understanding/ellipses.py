@@ -18,6 +18,8 @@ from ..records.rewriting import EarlierTurn, FullQuestion, Insertion
 NO_ELLIPSIS = 2.0  # the shares of "nothing" for both ends of the gap that no words of the last question fill
 _ASKING = 2  # words by which two questions ask for something in the same way
 _WORD = re.compile(r"\w+")
+_Place = tuple[int, int]  # start and end of a part of a question
+_Words = Sequence[tuple[str, re.Match[str]]]  # of a question, folded, each with its place
 _OWNER = re.compile(r"\w['’]s ")
 _LAST_WORD = re.compile(r"(\w+) (?:(?:the|an?) )?$")
 
@@ -57,7 +59,7 @@ class Ellipses:
         start = self._with_preposition(question, last_question, start, end)
         end = self._without_owner(question, last_question, start, end)
         start, end = self._with_whole_names(last_turn, last_question, start, end)
-        start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, start, end)
+        start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, (start, end))
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
@@ -138,60 +140,75 @@ class Ellipses:
                         start, end = min(start, first), max(end, final)
         return start, end
 
-    def _of_its_kind(self, words: str, last_question: str, start: int, end: int) -> tuple[int, int]:
-        """Return the place of what some words replace in a question, where their own form tells it.
-
-        "the least" replaces "most" of "the most hours", "the next meeting" "next inspection", and "of the dairy" what is behind "of".
-        """
-        articles, common = self._language.words.articles, self._language.words.common
-        is_of_degree = self._language.operations.is_of_degree
-        said = [word for word in fold(words).split() if word not in articles]
+    def _of_its_kind(self, words: str, last_question: str, place: _Place) -> _Place:
+        """Return the place of what some words replace in a question: their own form may tell it better than a model."""
+        said = [word for word in fold(words).split() if word not in self._language.words.articles]
         spoken = [(fold(match[0]), match) for match in _WORD.finditer(last_question)]
-        if not said:
-            return start, end
-        if owner := self._owner(said, last_question):
-            behind_owner = (pair for pair in spoken if pair[1].start() >= owner.end())
-            owned = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind_owner)]
-            return owner.end(), max([owner.end(), *owned])
-        begins = self._language.answer_types.opening_words | self._language.talk.before_times
-        if spoken[0][0] in begins and start == 0 and said[0] not in begins | self._language.answer_types.existential:
-            # a thing does not replace "until when can I cancel the hotel", but the hotel
-            start, end = self._last_thing(spoken, start, end)
-        if said[0] in self._language.answer_types.relating:
-            behind = [*dropwhile(lambda pair: pair[0] != said[0], spoken)]
-            behind_article = dropwhile(lambda pair: pair[0] in articles, behind[1:])
-            named = [match.end() for _, match in takewhile(lambda pair: pair[0] not in common, behind_article)]
-            if not named:
-                return start, end
-            first, last = behind[0][1].span()
-            if start < first:  # "phone number" of "phone number of Hanna"
-                return first, max(end, *named)
-            between = fold(last_question[last:start]).split()  # "of the freezer"
-            return (first, end) if last <= start and articles.issuperset(between) else (start, end)
-        if len(said) == 1:
-            within = [match for word, match in spoken if is_of_degree(word)]
-            return within[0].span() if within and is_of_degree(said[0]) else (start, end)
-        for place in range(len(spoken) - len(said) + 1) if said[0] not in common else ():
-            word, match = spoken[place]
-            if word == said[0]:
-                return min(start, match.start()), max(end, spoken[place + len(said) - 1][1].end())
-        return start, end
+        if not said or not spoken:
+            return place
+        place = self._without_question_words(said, spoken, place)
+        forms = (self._owned, self._related, self._of_degree, self._begun_alike)
+        return next((found for form in forms if (found := form(said, spoken, place)) is not None), place)
 
-    def _last_thing(self, spoken: Sequence[tuple[str, re.Match[str]]], start: int, end: int) -> tuple[int, int]:
-        """Return the place of the last run of content words within a part of a question; the part without one."""
-        common = self._language.words.common
-        runs = [
-            [match for _, match in run]
-            for is_common, run in groupby(spoken, lambda pair: pair[0] in common)
-            if not is_common
-        ]
-        within = [run for run in runs if run[0].start() >= start and run[-1].end() <= end]
-        return (within[-1][0].start(), within[-1][-1].end()) if within else (start, end)
+    def _without_question_words(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place:
+        """Return the last thing in a place that begins with a question word: "and the flight" replaces no "until when can I cancel"."""
+        types, common = self._language.answer_types, self._language.words.common
+        begins = types.opening_words | self._language.talk.before_times
+        start, end = place
+        if start or spoken[0][0] not in begins or said[0] in begins | types.existential:
+            return place
+        runs = [[*run] for is_common, run in groupby(spoken, lambda word: word[0] in common) if not is_common]
+        things = [(run[0][1].start(), run[-1][1].end()) for run in runs if run[-1][1].end() <= end]
+        return things[-1] if things else place
+
+    def _owned(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place | None:
+        """Return the place of what a pronoun owns: "her office" replaces "phone number" of "Ines's phone number"."""
+        owner = self._owner(said, spoken[0][1].string)
+        return (owner.end(), self._end_of_run(spoken, owner.end())) if owner else None
 
     def _owner(self, said: Sequence[str], last_question: str) -> re.Match[str] | None:
         """Return "Ines's " of a question if some words, "her office", have a pronoun for it."""
         is_owned = len(said) > 1 and self._language.words.owns(said[0], said[1])
         return _OWNER.search(last_question) if is_owned else None
+
+    def _related(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place | None:
+        """Return the place of "of Hanna" for "of Peer", whichever part of "phone number of Hanna" a model points at."""
+        of = next((match for word, match in spoken if word == said[0]), None)
+        if of is None or said[0] not in self._language.answer_types.relating:
+            return None
+        start, end = place
+        named = self._end_of_run(spoken, of.end())
+        if start < of.start():
+            return (of.start(), max(end, named)) if named > of.end() else None
+        between = fold(of.string[of.end() : start]).split()  # "the" of "of the freezer"
+        return (of.start(), end) if of.end() <= start and self._language.words.articles.issuperset(between) else None
+
+    def _of_degree(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place | None:
+        """Return the place of "most" of "the most hours" for "the least", of "older" for "taller"."""
+        is_of_degree = self._language.operations.is_of_degree
+        if len(said) != 1 or not is_of_degree(said[0]):
+            return None
+        return next((match.span() for word, match in spoken if is_of_degree(word)), None)
+
+    def _begun_alike(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place | None:
+        """Return the place of as many words from an equal one on: of "next inspection" for "the next meeting"."""
+        if len(said) < 2 or said[0] in self._language.words.common:
+            return None
+        start, end = place
+        for at, (word, match) in enumerate(spoken[: len(spoken) - len(said) + 1]):
+            if word == said[0]:
+                return min(start, match.start()), max(end, spoken[at + len(said) - 1][1].end())
+        return None
+
+    def _end_of_run(self, spoken: _Words, start: int) -> int:
+        """Return where the content words behind a place of a question end, an article before them aside."""
+        words = self._language.words
+        behind = dropwhile(
+            lambda word: word[0] in words.articles, (word for word in spoken if word[1].start() >= start)
+        )
+        return max(
+            (match.end() for _, match in takewhile(lambda word: word[0] not in words.common, behind)), default=start
+        )
 
     def _replacement(self, question: str, before: str, replaced: str) -> str:
         """Return the words of an ellipsis that go in the place of `replaced` behind `before`, without "and" or "what about"."""
