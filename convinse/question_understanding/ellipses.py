@@ -64,7 +64,7 @@ class Ellipses:
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
         rest = last_question[end:].strip(" ?.!")
-        gap = "" if rest.startswith(",") else " "
+        gap = "" if rest.startswith((",", "'", "’")) else " "
         if rest:
             rest_start = start + len(words) + len(gap)
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
@@ -164,7 +164,9 @@ class Ellipses:
     def _owned(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place | None:
         """Return the place of what a pronoun owns: "her office" replaces "phone number" of "Ines's phone number"."""
         owner = self._owner(said, spoken[0][1].string)
-        return (owner.end(), self._end_of_run(spoken, owner.end())) if owner else None
+        if owner is None:
+            return None
+        return self._of_degree(said[1:], spoken, place) or (owner.end(), self._end_of_run(spoken, owner.end()))
 
     def _owner(self, said: Sequence[str], last_question: str) -> re.Match[str] | None:
         """Return "Ines's " of a question if some words, "her office", have a pronoun for it."""
@@ -227,7 +229,10 @@ class Ellipses:
         last = fold(before.split()[-1]) if before.split() else None
         while len(words) > 1 and fold(words[0]) == last:
             words.pop(0)
-        if (owner := self._owner([fold(word) for word in words], before)) and owner.end() == len(before):
+        is_owned = before.endswith(("'s ", "’s ")) and len(words) > 1  # "Kraftwerk's" and "the second", "her office"
+        if is_owned and (
+            fold(words[0]) in self._language.words.articles or self._owner(list(map(fold, words)), before)
+        ):
             words.pop(0)
         return " ".join(words)
 
