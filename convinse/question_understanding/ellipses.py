@@ -69,7 +69,8 @@ class Ellipses:
             rest_start = start + len(words) + len(gap)
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
         full = FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + "?", tuple(insertions))
-        return full, float(starts[0] + ends[0])
+        is_degree = self._language.operations.is_of_degree(fold(last_question[start:end])) and len(words.split()) <= 2
+        return full, 0.0 if is_degree else float(starts[0] + ends[0])
 
     def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
         """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.

@@ -119,18 +119,31 @@ class AnswerTyping:
     def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
         """Return the expected classes of the answers of questions."""
         typed = [
-            (typed_text(*question), self._types.is_existential(question[0]), self._asks_yes_no(*question))
-            for question in questions
+            (
+                typed_text(question, in_full),
+                self._begins_with_verb(question, in_full),
+                self._asks_yes_no(question, in_full),
+            )
+            for question, in_full in questions
         ]
         return self._classes.of(typed, self._new)
 
     def _asks_yes_no(self, question: str, in_full: str) -> bool | None:
         text = question or in_full
+        if self._is_cut_short(question, in_full) and not self._offers(in_full):
+            return True
         last = text.rstrip("? ").rpartition("?")[2]  # "Is there one? Which one?"
         if self._types.asks_what(last) or self._types.is_request(text):
             return False
         # so do 121 of 123 questions that begin with a verb: of the parts to learn from and to choose by, and of ConvMix dev
         return True if self._types.is_existential(question) and not self._offers(question) else None
+
+    def _begins_with_verb(self, question: str, in_full: str) -> bool:
+        return self._types.is_existential(question) or self._is_cut_short(question, in_full)
+
+    def _is_cut_short(self, question: str, in_full: str) -> bool:
+        """Return True for "and taller?", in full "Is she taller than her sister?"."""
+        return not self._types.asks(question) and self._types.is_existential(in_full)
 
     def _new(self, typed: Sequence[_Typed]) -> Iterator[LikelyClasses]:
         texts, verb_first, asks_yes_no = zip(*typed, strict=True)
