@@ -147,7 +147,7 @@ def _is_number(question: Question, candidate: EntityCandidate, words: frozenset[
 def _is_no_count(label: str, question: Question) -> bool:
     """Return True if what has a label is not how many there are: "First Ballon d'Or" is a year, "Album" of "how many albums" a title."""
     operations, words = question.language.operations, fold(label).split()
-    if question.language.operations.counting.search(question.in_full) is None:
+    if operations.counting.search(question.in_full) is None:
         return False
     asking = fold(question.in_full).split()
     is_singular = label[:1].isupper() and len(words) == 1 and words[0] not in asking and f"{words[0]}s" in asking

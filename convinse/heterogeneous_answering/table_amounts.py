@@ -92,7 +92,7 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
     is_of_several = counted.match(text) and question.is_of_files
     if not summing and not (is_of_several and question.expected.kind in ("number", "any", "item")):
         return []
-    if not summing and question.language.literals.rating.search(text):
+    if not summing and question.language.literals.by_time.search(text):
         return []
     if operations.order(text) or operations.differing.search(text) or (bound_words(question) and not summing):
         return []
@@ -128,10 +128,12 @@ def _sums_of_quantities(question: Question, tables: Sequence[Table], words: froz
     """Return how many there are of the things that a question counts: "how many rolls?" of columns "Product" and "Quantity"."""
     properties = question.language.properties
     nouns = _nouns_behind(question.in_full, question.language.operations.counting, properties)
-    for table in tables if nouns and nouns[0] else ():
+    if nouns is None or not nouns[0]:
+        return []
+    for table in tables:
         columns = [column for column in table.amounts if column.keywords <= properties.quantity_stems]
         selected = selected_rows(question, table, words) if len(columns) == 1 else None
-        if selected is None or nouns is None or not nouns[0] <= selected.used - table.headers:
+        if selected is None or not nouns[0] <= selected.used - table.headers:
             continue
         verb = _verb_at_end(question, selected)
         if table.measures(words) or is_unexplained("sum", question, table, words - verb, selected.used):

@@ -30,7 +30,7 @@ class LiteralWords(WordLists):
     counted: re.Pattern[str]
     paying: re.Pattern[str]
     lasting: re.Pattern[str]
-    rating: re.Pattern[str]
+    by_time: re.Pattern[str]
     measures: Table
     sizing: WordSet
     ordinal: re.Pattern[str]

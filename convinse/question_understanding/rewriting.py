@@ -217,7 +217,7 @@ class Rewriter:
         if not order or probabilities[order[0]] <= 1 - probabilities.sum() or stands_alone:
             return completed or FullQuestion(question)
         likely = [order[0], *(place for place in order[1:] if probabilities[place] >= _MIN_PROBABILITY)]
-        # an unlikely referent is none of a topic that is over
+        # what is unlikely is not taken from a topic that is over
         of_topic = [place for place in order if entities[place].is_in(present)]
         likely = self._of_pronouns(self._reader.pronouns(question), likely, of_topic, entities, features)
         referents = [entities[place] for place in likely]
