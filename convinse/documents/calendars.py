@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ..records.literals import MONTHS
 from .code_pages import decoded
 from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
 
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?")
+_HOUR = re.compile(r" (?=\d\d:)")
 _EVENT = {
     "SUMMARY": "event",
     "DTSTART": "start",
@@ -36,11 +38,23 @@ def read_calendar(data: bytes) -> ReadDocument:
         elif name in _EVENT or name == "DESCRIPTION":
             words = value.replace("\\n", " ").replace("\\,", ",").replace("\\;", ";").removeprefix("mailto:")
             fields[_EVENT.get(name, "")] = _STAMP.sub(_day, words)
-    heads = [name for name in _EVENT.values() if any(name in event for event in events)]
+    _part_days_from_hours(events)
+    heads = [name for name in ("event", "date", *_EVENT.values()) if any(name in event for event in events)]
+    heads = [*dict.fromkeys(heads)]
     rows = [heads, *([event.get(name, "") for name in heads] for event in events)]
     return ReadDocument("", [TableBlock(rows, heads=1), *described] if heads else described)
 
 
+def _part_days_from_hours(events: list[dict[str, str]]) -> None:
+    """Give events the day of their start, and leave their start and end the hours, if each has hours of one day: no day is told twice."""
+    spans = [(_HOUR.split(event.get("start", "")), _HOUR.split(event.get("end", ""))) for event in events]
+    if all(len(start) > 1 and (end == [""] or (len(end) > 1 and start[0] == end[0])) for start, end in spans):
+        for event, (start, end) in zip(events, spans, strict=True):
+            event.update(date=start[0], start=start[1], **({"end": end[1]} if len(end) > 1 else {}))
+
+
 def _day(match: re.Match[str]) -> str:
     year, month, day, hour, minute = match.groups()
-    return f"{year}-{month}-{day}" + (f" {hour}:{minute}" if hour else "")
+    # in words, as questions say it: "what is on 2 May?"
+    written = f"{int(day)} {MONTHS[int(month) - 1]} {year}" if 0 < int(month) <= len(MONTHS) else match[0]
+    return written + (f" {hour}:{minute}" if hour else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
@@ -24,6 +25,7 @@ LOGGER = logging.getLogger(__name__)
 FORMAT = 11  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
+_SEPARATOR = re.compile(r"_|-(?!\d)|(?<!\d)-")  # of words in the name of a file: "minutes_2026-03-14"
 _LONGEST_LEAD = 120  # characters of a title and a heading before an evidence
 _LONGEST_NAME = 60  # characters of the subject of a row
 _LONGEST_PATH = 100  # characters of the headings before an evidence; the nearest one is always there
@@ -45,7 +47,7 @@ def title_of(name: str, document: ReadDocument) -> str:
     stem = PurePosixPath(name).stem
     heading = document.heading
     title = document.title or (heading.text if heading is not None and heading.level == 1 else "")
-    return " ".join(title.split())[:_LONGEST_LEAD] or stem.replace("_", " ").replace("-", " ").strip() or name
+    return " ".join(title.split())[:_LONGEST_LEAD] or _SEPARATOR.sub(" ", stem).strip() or name
 
 
 def document_evidences(name: str, document: ReadDocument) -> tuple[list[Evidence], list[NamedThing]]:

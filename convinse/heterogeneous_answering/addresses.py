@@ -15,6 +15,7 @@ from .sentences import is_prose, sentence_spans
 _FORMS = {
     "mail": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "web": re.compile(r"(?:https?://|www\.)[^\s<>\"']*[^\s<>\"'.,;:!?)]"),
+    "account": re.compile(r"\b[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b"),
     "phone": re.compile(r"(?<![\w.,/-])(?!\d{4}-\d\d-\d\d)[+(]?\d(?:[ ()/–-]{0,2}\d){5,14}(?![\w@]|[.,/-]\d)"),
 }
 

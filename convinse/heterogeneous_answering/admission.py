@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..language.validity import judged_parts
-from ..records.literals import MONTHS, is_known
+from ..records.literals import MONTHS, is_document_item, is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
 from .addresses import address_form
@@ -98,11 +98,12 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     """Return a test for candidates of the kind that a question asks for, read from its words once for all of them.
 
     No number in answer to "how many" are 1994, an award and "65th"; nothing but an e-mail address answers a question for one. Over
-    files what is about "flat 5" answers nothing about "flat 1".
+    files what is about "flat 5" answers nothing about "flat 1", and no question is an answer.
     """
     types, form, of_others = question.language.answer_types, address_form(question), _places_of_others(question)
     # a model and the words agree: "and Turn the Page?" is no question for a page
-    is_for_number = {question.expected.kind, types.expected_type(question.in_full).kind} == {"number"}
+    kinds_asked = {question.expected.kind, types.expected_type(question.in_full).kind}
+    is_for_number, is_for_value = kinds_asked == {"number"}, kinds_asked <= {"number", "date"}
     words = _words_of_measure(question) if is_for_number else frozenset[str]()
     keywords = question.language.properties.keywords
     kinds = question.language.operations.addresses.values()
@@ -111,6 +112,10 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     def is_of_kind(candidate: EntityCandidate) -> bool:
         if candidate.places and of_others.issuperset(candidate.places):
             return False
+        if question.is_of_files and "?" in candidate.entity["label"]:  # a list of questions and answers
+            return False
+        if is_for_value and is_document_item(candidate.entity["id"]) and question.pages.get(candidate.entity["id"]):
+            return False  # "minutes 2026-03-14" is no day
         if form is not None:  # "4412" below "phone" is an extension
             is_in_place = any(address_words & keywords(label.text) for role in candidate.roles for label in role.labels)
             return is_in_place or form.search(candidate.entity["label"]) is not None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
+from .columns import Column
 from .question import Question
 from .ranked_answers import AnswerCandidate
 
@@ -15,6 +17,7 @@ from .ranked_answers import AnswerCandidate
 _ALIKE = 0.3
 # The same for "who is the wife of Rolf?", where many headers name people: seven of ten are nearer to their property, one of twenty to another.
 _ALIKE_PERSON = 0.41
+_ASKED = 0.35  # of a verb and its column: "does it speak it" and "Languages" have .40, "does it teach it" has .30
 _NAME = "it"  # stands for what a question names
 _WORD = re.compile(r"[\w'’-]+")
 
@@ -43,8 +46,30 @@ def is_of_other_column(question: Question, best: AnswerCandidate) -> bool:
         if not question.language.steps.identifying.match(text):
             return False
         least = _ALIKE_PERSON
-    vectors = question.embed([text, cell["header"]])
-    return vectors is not None and float(vectors[1] @ vectors[0]) < least
+    likeness = _likeness(question, text, cell["header"])
+    return likeness is not None and likeness < least
+
+
+def asks_for_column(question: Question, named: AbstractSet[str], header: str) -> bool:
+    """Return True if a question means a header whose words it lacks, given the words by which it names rows: "speak" means "Languages"."""
+    likeness = _likeness(question, _without_names(question, named), header)
+    return likeness is not None and likeness >= _ASKED
+
+
+def meant_column(question: Question, columns: Sequence[Column], named: AbstractSet[str]) -> Column | None:
+    """Return the column that a question means without a word of its header: "what does Jan speak?"; None if none is near."""
+    vectors = question.embed([_without_names(question, named), *(column.header for column in columns)])
+    if vectors is None or not columns:
+        return None
+    likeness = vectors[1:] @ vectors[0]
+    best = int(likeness.argmax())
+    is_for_person = question.language.answer_types.expected_type(question.in_full).kind == "person"
+    return columns[best] if likeness[best] >= (_ALIKE_PERSON if is_for_person else _ASKED) else None
+
+
+def _likeness(question: Question, text: str, header: str) -> float | None:
+    vectors = question.embed([text, header])
+    return None if vectors is None else float(vectors[1] @ vectors[0])
 
 
 def _without_names(question: Question, matched: AbstractSet[str]) -> str:

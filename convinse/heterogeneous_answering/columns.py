@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +12,12 @@ from ..language.time_words import clock_times
 from ..records.evidence import Cell
 from ..records.periods import day_of
 from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
-from ..records.units import CURRENCY
+from ..records.units import quantity_of
 from ..records.written_values import UNKNOWN, day_in
 
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
+_SMALL_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z]{4,}(?![^()]*\))")  # "massage" of "Hot stone massage", not "de" and "(chair)"
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
 
 
@@ -66,13 +68,24 @@ class Column:
 
     @property
     def may_be_people(self) -> bool:
-        """True if all its cells begin with a capital and have no digit."""
-        return all(text[:1].isupper() and not any(map(str.isdigit, text)) for text in self.texts)
+        """True if its cells are as `is_capitalised` says, and most have no longer word in lower case."""
+        texts = self.filled
+        return self.is_capitalised and sum(_SMALL_WORD.search(text) is not None for text in texts) < len(texts) / 2
+
+    @property
+    def is_capitalised(self) -> bool:
+        """True if its filled cells begin with a capital and have no digit."""
+        return all(text[:1].isupper() and not any(map(str.isdigit, text)) for text in self.filled)
+
+    @cached_property
+    def filled(self) -> list[str]:
+        """The texts of its cells that are not empty."""
+        return [cell["text"] for row, cell in enumerate(self.cells) if cell is not None and not self.is_empty(row)]
 
     @property
     def has_currency(self) -> bool:
-        """True if its header or its first filled cell has the sign of a currency."""
-        return any(sign in self.header or sign in next(filter(None, self.texts), "") for sign in CURRENCY)
+        """True if its header or its first filled cell has the sign or the name of a currency."""
+        return "money" in (quantity_of(self.header), quantity_of(next(filter(None, self.texts), "")))
 
     @property
     def label(self) -> PropertyLabel:

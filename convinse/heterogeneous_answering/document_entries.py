@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 
 from ..language.read_evidence import ReadEvidence
+from ..language.text import fold
 from ..records.conversation import Extent
-from ..records.evidence import Entity, passage_start
+from ..records.evidence import Entity, is_of_mail, passage_start
 from .candidates import Computed
 from .question import Question
 from .sentences import best_sentence
@@ -14,6 +16,8 @@ from .sentences import best_sentence
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
+_BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
+_ROLE = re.compile(r"((?:[^\W\d_][\w'’.-]* ){0,3}[^\W\d_][\w'’.-]*) \(([^(),;]{2,40})\)")  # "Katrin Oswald (manager)"
 _WEB = re.compile(r"https?://|www\.|mailto:")
 
 
@@ -25,6 +29,10 @@ def entries(question: Question) -> list[Computed]:
     for place, read in enumerate(question.evidences):
         if not read.is_of_document:
             continue
+        if asked := _asked_of_mail(question, read, words):
+            entity = _entity(_BESIDE_NAME.sub("", _named_value(read)[1]).strip())
+            found.setdefault(asked, []).append(Computed(entity, "entry", (place,)))
+            continue
         names, text = _named_value(read)
         # "the website of the town hall" is the value of "town hall, address"
         asking = web if _WEB.match(text) else frozenset[str]()
@@ -34,11 +42,44 @@ def entries(question: Question) -> list[Computed]:
         is_explained = len(words - name - asking - subject) <= _UNEXPLAINED
         parts = _parts(text) if question.language.operations.asks_for_several(question.in_full) else []
         if is_requested and is_explained and (parts or len(text.split()) <= _LONGEST_ENTRY):
-            entity, *others = [Entity(id=part, label=part) for part in parts or [text]]
+            entity, *others = map(_entity, parts or [text])
             members = tuple((each, read.evidence) for each in (entity, *others)) if others else ()
             found.setdefault(name, []).append(Computed(entity, "entry", (place,), members=members))
     best = found[max(found, key=len)] if found else []
     return best if len(best) == 1 else []
+
+
+def roles(question: Question) -> list[Computed]:
+    """Return what a file says a person is whom a question asks for: "Ben Tiller (IT)", "Host: Inês Moura"; empty if several differ."""
+    name = fold(question.language.steps.identified(question.in_full))
+    if not name or not question.is_of_files:
+        return []
+    found: dict[str, Computed] = {}
+    for place, read in enumerate(question.evidences):
+        names, text = _named_value(read)
+        role = names[-1] if names and fold(_BESIDE_NAME.sub("", text)) == name else ""
+        bracket = next((match for match in _ROLE.finditer(read.text) if fold(match[1]).endswith(name)), None)
+        role = bracket[2] if bracket else role
+        if read.is_of_document and role and not any(map(str.isdigit, role)):
+            found.setdefault(fold(role), Computed(_entity(role), "role", (place,)))
+    return [*found.values()] if len(found) == 1 else []
+
+
+def _entity(text: str) -> Entity:
+    """Return a value as an answer in its own words."""
+    return Entity(id=text, label=text)
+
+
+def _asked_of_mail(question: Question, read: ReadEvidence, words: AbstractSet[str]) -> AbstractSet[str]:
+    """Return the words by which a question asks who sent or got the mail of a pair: "who wrote the letter about the fees?"; else none."""
+    names, _ = _named_value(read)
+    if not names or not is_of_mail(read.evidence) or read.subject is None or question.expected.kind != "person":
+        return frozenset()
+    keywords = question.language.properties.keywords
+    asked = words & keywords(question.language.operations.header(names[-1]))
+    subject = words & keywords(read.subject["label"]) - asked
+    is_explained = bool(subject) and len(words - asked - subject) <= _UNEXPLAINED
+    return asked if is_explained else frozenset()
 
 
 def _parts(text: str) -> list[str]:

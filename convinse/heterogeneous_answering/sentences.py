@@ -122,9 +122,20 @@ def mark_verdict(question: Question, answers: Sequence[RankedAnswer]) -> None:
 
 
 def best_sentence(question: Question, read: ReadEvidence, words: AbstractSet[str]) -> tuple[int, int]:
-    """Return start and end of the sentence of a passage of a file that has most of some keywords, the first of several; 0 and 0 without one."""
-    keywords = question.language.properties.keywords
-    return max(sentence_spans(read), key=lambda span: len(words & keywords(read.text[slice(*span)])), default=(0, 0))
+    """Return start and end of the sentence of a passage of a file that has most of some keywords; 0 and 0 without one.
+
+    Of several the one whose meaning is nearest to the question. A question goes with the sentence behind it, which answers it.
+    """
+    keywords, spans = question.language.properties.keywords, sentence_spans(read)
+    texts = [read.text[slice(*span)] for span in spans]
+    shared = [len(words & keywords(text)) for text in texts]
+    best = [place for place, number in enumerate(shared) if number == max(shared)]
+    if not best:
+        return 0, 0
+    vectors = question.embed([question.in_full, *(texts[place] for place in best)]) if len(best) > 1 else None
+    place = best[0] if vectors is None else best[int((vectors[1:] @ vectors[0]).argmax())]
+    last = min(place + texts[place].rstrip().endswith("?"), len(spans) - 1)
+    return spans[place][0], spans[last][1]
 
 
 def is_prose(read: ReadEvidence) -> bool:

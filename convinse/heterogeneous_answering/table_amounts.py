@@ -20,7 +20,7 @@ from .comparisons import chosen_by_value
 from .counts import MANY_WORDS
 from .question import Question
 from .selections import extent_of, selected_rows
-from .table_words import content_words, is_unexplained, total_or_all
+from .table_words import content_words, is_of_money, is_unexplained, money_words, total_or_all
 from .tables import Selection, Table
 
 _DECIMALS = 2  # of an average, as amounts of money have them
@@ -98,10 +98,10 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     spoken = content_words(question) - properties.keywords(summing)
     words = spoken - properties.keyword_set(operations.adding)
-    is_of_money = not _asks_for_other_measure(question, spoken)
+    asks_for_money = not _asks_for_other_measure(question, spoken)
     for table in tables:
         # "how much did they pay?" without a column that is called so
-        unnamed = [column for column in table.amounts if summing or (is_of_money and _is_of_money(column, question))]
+        unnamed = [column for column in table.amounts if summing or (asks_for_money and is_of_money(column, question))]
         unnamed = [] if nouns else total_or_all(unnamed, question)
         measures = table.measures(with_measures(spoken, question)) or unnamed
         if len(measures) != 1 or measures[0].is_timed:
@@ -174,19 +174,10 @@ def _is_name_of_one(table: Table, selected: Selection) -> bool:
     return sum(cell is not None and table.words.keywords(cell["text"]) == selected.used for cell in cells) == 1
 
 
-def _is_of_money(column: Column, question: Question) -> bool:
-    return column.has_currency or not column.keywords.isdisjoint(_money(question))
-
-
-def _money(question: Question) -> AbstractSet[str]:
-    names = question.language.literals.names_of
-    return names("euro") | names("money")
-
-
 def _asks_for_other_measure(question: Question, words: AbstractSet[str]) -> bool:
     """Return True if a word asks for a measure that is no money: "how much does it weigh?"."""
     measures = map(question.language.literals.names_of, words)
-    return any(len(names) > 1 and names.isdisjoint(_money(question)) for names in measures)
+    return any(len(names) > 1 and names.isdisjoint(money_words(question)) for names in measures)
 
 
 def _nouns_behind(

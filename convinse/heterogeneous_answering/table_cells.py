@@ -15,6 +15,7 @@ from ..records.written_values import day_in, value_at
 from .bounds import with_measures
 from .candidates import Computed
 from .cell_answers import cell_answers, head_keywords
+from .column_meanings import meant_column
 from .columns import Column
 from .question import Question
 from .selections import alternatives, extent_of, in_named_column
@@ -27,8 +28,11 @@ _LEAST_COVERAGE = 0.5  # of the words of a header, for a question to name it
 
 def cells(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the cell of the row and the column that a question names."""
-    for table in tables:
-        row, column = requested_cell(question, table) or (0, None)
+    requested = [(table, requested_cell(question, table)) for table in tables]
+    if not any(cell for _, cell in requested):
+        requested = [(table, requested_cell(question, table, by_meaning=True)) for table in tables]
+    for table, place in requested:
+        row, column = place or (0, None)
         cell = None if column is None else column.cells[row]
         if column is None or cell is None:
             continue
@@ -42,8 +46,11 @@ def cells(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
-def requested_cell(question: Question, table: Table) -> tuple[int, Column] | None:
-    """Return the row and the column that a question names; None if it names none, several, or relates rows to each other."""
+def requested_cell(question: Question, table: Table, *, by_meaning: bool = False) -> tuple[int, Column] | None:
+    """Return the row and the column that a question names; None if it names none, several, or relates rows to each other.
+
+    `by_meaning`: a column of a file may be named by a word that its header lacks, see `meant_column`.
+    """
     operations, keywords = question.language.operations, question.language.properties.keywords
     words_as_written = frozenset(fold(question.in_full).split())
     if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
@@ -62,6 +69,8 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
         return None
     row = rows[0]
     column = _requested_column(question, table, row, selection.used)
+    if column is None and by_meaning:
+        column = _meant(question, table, row, selection.used)
     if column is None:
         return None
     cell = column.cells[row]
@@ -73,6 +82,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     wide = with_measures(words, question)
     if question.expected.kind == "person":  # "who drives it?" of a column "Driver"
         wide = question.language.operations.with_doers(wide)
+    if question.language.answer_types.expected_type(question.in_full).kind == "place":
+        wide |= question.language.properties.keyword_set(question.language.operations.located)
     head = head_keywords(question)
     if headed := [column for column in table.columns if column.keywords & head]:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
@@ -82,10 +93,17 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if date := _only_date(question, table, row, matched, is_named):
         return date
     fitting = [column for column, fit in fits.items() if fit == best]
-    if len(fitting) != 1:
+    # "what does it charge?" of a column "Rate per hour"
+    is_measure = len(fitting) == 1 and not fitting[0].keywords.isdisjoint(wide - words)
+    return fitting[0] if is_measure or (len(fitting) == 1 and is_named) else None
+
+
+def _meant(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
+    """Return the column of a table of a file that a question means: "what does Jan speak?" of "Languages"."""
+    if table.pairs or not is_document_item(table.rows[row]["page"]):
         return None
-    is_measure = not fitting[0].keywords.isdisjoint(wide - words)  # "what does it charge?" of a column "Rate per hour"
-    return fitting[0] if is_named or is_measure else None
+    others = (column for column in table.columns if column.header and column is not table.name_column)
+    return meant_column(question, [column for column in others if not column.is_empty(row)], matched)
 
 
 def _fits(

@@ -201,6 +201,10 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
         return None  # "what kinds of waste" of the rows with "organic waste"
     if types.expected_type(text).kind == "date" and table.dated:  # "When is paper collected?"
         return table.dated_by(words)[0]
+    if types.expected_type(text).kind == "place":  # "where do we play on 19 April?" of a column "Location"
+        located = question.language.properties.keyword_set(question.language.operations.located)
+        if places := [column for column in columns if column.keywords & located]:
+            return places[0]
     is_their_name = bool(nouns & (table.headers | title_words(table, question)))
     if kind in ("date", "number") and not is_their_name:
         return None
@@ -266,13 +270,20 @@ def _names_of_rows(
     verbs = question.language.properties.keyword_set(operations.verbs.findall(text))
     is_open = operations.whats.search(text) is not None
     if is_open or (nouns <= verbs and kind == "any" and (table.dated or table.clocks)):  # "what happened in March?"
-        return named
+        texts = (column for column in names_first if not column.order and column.is_capitalised)
+        return next((column for column in texts if not column.may_be_people), named)  # "massage", not the patient
     if question.expected.kind == "person" and named.keywords & question.language.properties.keywords(text) - nouns:
         return None  # "who has returned a book?" of the books
     is_generic = fold(named.header) in operations.naming
     header_kind = question.language.answer_types.expected_type(named.header).kind
-    is_person = kind == "person" and header_kind not in ("date", "number", "place") and not _has_digits(named)
-    return named if is_their_name or is_generic or is_person else None
+    if is_their_name or is_generic:
+        return named
+    if kind != "person" or header_kind in ("date", "number", "place"):
+        return None
+    doers = operations.with_doers(question.language.properties.keywords(text))
+    texts = [column for column in names_first if not column.order and not _has_digits(column)]
+    # "who borrows it?" of a column "Borrower"; the therapist, not the treatment, for "who treated her?"
+    return next((column for column in texts if column.keywords & doers or column.may_be_people), None)
 
 
 def _is_said(header: str, question: Question) -> bool:

@@ -15,7 +15,7 @@ from .columns import Column
 from .question import Question
 from .selections import extent_of, selected_rows
 from .table_series import Listing, columns_of_doers, items_of, listing_by_date
-from .table_words import content_words, title_words, total_or_all, unexplained
+from .table_words import content_words, is_of_money, title_words, total_or_all, unexplained
 from .tables import Selection, Table, evidence_of_row
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
@@ -35,6 +35,9 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     ages = question.language.literals.names_of("old") - {"old"}
     if order.words & operations.aging and any(column.keywords & ages for table in tables for column in table.amounts):
         order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
+    if operations.staying.search(question.in_full):
+        tables = [table for table in tables if _since(table, question)] or tables
+        order = order._replace(by=frozenset(), highest=False)
     listing_of = _by_amount if order.by else listing_by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
     rest = {id(listing): _unexplained(listing, order, question) if question.is_of_files else () for listing in listings}
@@ -50,6 +53,12 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
             places = listing.table.evidence_places(rows)
             return [Computed(entity, "order", places, rivals=rivals) for entity in entities]
     return _following(order, question)
+
+
+def _since(table: Table, question: Question) -> bool:
+    """Return True if a table has a column of dates since which something holds: "Since", "Joined"."""
+    times = question.language.times
+    return any((times.since | times.starting) & {*fold(column.header).split()} for column in table.dated)
 
 
 def _unexplained(listing: Listing, order: AskedOrder, question: Question) -> frozenset[str]:
@@ -141,10 +150,12 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
         frozenset(order.noun) & (table.headers | table.title_keywords) and order.by & language.operations.sizes
     )
     alone = years or (total_or_all(table.amounts, question) if is_of_things and not amounts else [])
-    is_of_money = bool(order.by & language.literals.names_of("money")) and not amounts
+    if len(alone) > 1 and all(is_of_money(column, question) for column in alone):
+        alone = alone[:1]  # "Budget (EUR)" of the largest project, beside "Spent (EUR)"
+    asks_for_money = bool(order.by & language.literals.names_of("money")) and not amounts
     things = frozenset(order.noun) | head_keywords(question)
     # "the most expensive insurance" of premiums
-    if is_of_money and things & (table.headers | title_words(table, question)):
+    if asks_for_money and things & (table.headers | title_words(table, question)):
         alone = alone or [column for column in table.amounts if column.has_currency]
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
     relating = language.operations.relating - language.operations.greater - language.operations.lesser
@@ -172,6 +183,7 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     types, words = question.language.answer_types, question.language.properties.keywords(question.in_full)
     head, kind = head_keywords(question) - order.by, question.expected.kind
     headed = [column for column in table.columns if column.keywords & head and column is not measure]
+    headed = _without_numbers(headed, table)
     if headed:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if kind == "date":
@@ -192,7 +204,15 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         people = people or table.people(types, [column for column in table.columns if not column.order])
         return next(iter(people), table.name_column)
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
+    things = _without_numbers(things, table)
     return things[0] if things else table.name_column
+
+
+def _without_numbers(columns: Sequence[Column], table: Table) -> list[Column]:
+    """Return columns without those that number what a column of names names: "Member no"."""
+    names = table.name_column
+    has_names = names is not None and table.is_of_names(names)
+    return [column for column in columns if not (has_names and column.numbers_rows)]
 
 
 def _rows_at_place(listing: Listing, order: AskedOrder, question: Question) -> list[int]:

@@ -12,8 +12,9 @@
 | `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
 | `address` | "What is the landlord's e-mail?", "phone of the plumber" | the address, number or link in a line of a document |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
+| `role` | "Who is Ben Tiller?" | what a file says beside the name: "Ben Tiller (IT)", "Host: Inês Moura" |
 | `section` | "What does section 4 say about notice?" | the sentence of that section |
-| `span` | "How many years after A was B released?" | the whole years between two dates |
+| `span` | "How many years after A was B released?", "How long did the relay take?" | the whole years between two dates; from the start to the end of a row |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
 An operation has no result if rows, facts or values that it needs are missing, if values are equal, or if the question has words
@@ -28,13 +29,14 @@ from collections.abc import Callable, Sequence
 from .addresses import addresses
 from .candidates import Computed
 from .counts import counts
-from .document_entries import entries, sections
+from .document_entries import entries, roles, sections
 from .intervals import by_intervals
 from .memberships import shared_names
 from .question import Question
 from .spans import spans
 from .table_amounts import comparisons, differences, sums
 from .table_cells import cells, choices
+from .table_durations import durations
 from .table_intervals import beside_rows, held_in_rows
 from .table_lists import listed_rows
 from .table_orders import ordered_things
@@ -62,7 +64,8 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
         by_intervals(question) or beside_rows(question, tables) or held_in_rows(question, tables)
     ),
     "order": ordered_things,
+    "role": lambda question, _: roles(question),
     "section": lambda question, _: sections(question),
-    "span": lambda question, _: spans(question),
+    "span": lambda question, tables: spans(question) or durations(question, tables),
     "sum": sums,
 }

@@ -94,6 +94,10 @@ def _naming_column(table: Table, nouns: frozenset[str], is_in_cells: bool) -> Co
     """Return the column of the things that nouns name; that of the names of the rows if these are such things."""
     naming = [column for column in table.columns if column.keywords & nouns]
     naming = [column for column in naming if not column.order or column.is_numbering]
+    names = table.name_column
+    if names is not None and table.is_of_names(names):
+        naming = [column for column in naming if not column.numbers_rows]  # not "Member no"
+        naming = naming or ([names] if any(column.keywords & nouns for column in table.columns) else [])
     naming.sort(key=lambda column: column.order is not None)
     if naming:
         return naming[0]

@@ -16,9 +16,10 @@ _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
 
 
 def content_words(question: Question) -> frozenset[str]:
-    """Return the keywords of a question without "how many" and "how much"."""
-    keywords, many = question.language.properties.keywords, question.language.literals.counted.search(question.in_full)
-    return (keywords(question.in_full) | lettered(question.in_full)) - (keywords(many[0]) if many else frozenset())
+    """Return the keywords of a question without "how many", "how much" and "else"."""
+    keywords, text = question.language.properties.keywords, question.in_full
+    said = (question.language.literals.counted.search(text), question.language.operations.excluding.search(text))
+    return (keywords(text) | lettered(text)).difference(*(keywords(match[0]) for match in said if match))
 
 
 def title_words(table: Table, question: Question) -> frozenset[str]:
@@ -53,6 +54,17 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
     times, text = question.language.times, question.in_full
     is_timed = times.time(text) or times.seasons(text) or (times.clock(text) and any(table.clocks for table in tables))
     return bool(operations.relating & words) and not is_timed
+
+
+def is_of_money(column: Column, question: Question) -> bool:
+    """Return True if a column is of amounts of money, by the sign of a currency or by its header."""
+    return column.has_currency or not column.keywords.isdisjoint(money_words(question))
+
+
+def money_words(question: Question) -> AbstractSet[str]:
+    """Return the words that name amounts of money."""
+    names = question.language.literals.names_of
+    return names("euro") | names("money")
 
 
 def total_or_all(columns: list[Column], question: Question) -> list[Column]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..language.validity import contradicting, holding, judged_parts
 from .bounds import bound_words
+from .column_meanings import asks_for_column
 from .comparisons import holds as comparison_holds
 from .memberships import is_member
 from .question import NO, YES, Question
@@ -91,6 +93,8 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
         read = float(weights @ odds / weights.sum())
     if _is_opposed(question, question.evidences[order[0]]):
         return Verdict(_certain(holds=False), tuple(order[:1]), is_covered=True)
+    if (said := _says_outright(question, question.evidences[order[0]])) is not None:
+        return Verdict(_certain(said), tuple(order[:1]), is_covered=True)
     denial, best = question.language.words.denial.search, _text(question, order[0])
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
     return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
@@ -126,6 +130,18 @@ def _is_opposed(question: Question, read: ReadEvidence) -> bool:
     opposites, said = words.opposites[asking[0]], {*fold(clause).split()}
     is_said = any(words.opposites.get(word) == opposites for word in said)  # "permitted" for "allowed"
     return not is_said and not said.isdisjoint(opposites)
+
+
+def _says_outright(question: Question, read: ReadEvidence) -> bool | None:
+    """Return what "yes" or "no" the clause of a file says that has most of a question: "for massages no"; None without such a word."""
+    keywords = question.language.properties.keywords
+    words = keywords(question.in_full)
+    start, end = best_sentence(question, read, words) if read.is_of_document and is_prose(read) else (0, 0)
+    clauses = _CLAUSE_END.split(read.text[start:end].rpartition("? ")[2])
+    shared = [(len(words & keywords(clause)), fold(clause).split()) for clause in clauses]
+    most = max(number for number, _ in shared)
+    said = [{"yes", "no"} & {*clause} for number, clause in shared if number == most > 0]
+    return said[0] == {"yes"} if len(said) == 1 and len(said[0]) == 1 else None
 
 
 def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:
@@ -176,7 +192,8 @@ def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[
         return None
     verbs = {word for word in words if question.language.operations.with_doers(frozenset({word})) & table.headers}
     rows = {word: table.selection({word}).rows for word in sorted(words - verbs) if table.selection({word}).used}
-    if len(rows) < 2 or unexplained(question, table, words, rows.keys() | verbs):
+    rest = unexplained(question, table, words, rows.keys() | verbs)
+    if len(rows) < 2 or (rest and not _is_verb_of_column(question, table, rest, rows.keys())):
         return None
     selection = table.selection(words)
     if selection.is_whole:
@@ -184,6 +201,17 @@ def _row_says(question: Question, table: Table, words: frozenset[str]) -> tuple[
     if any(rows.keys() <= table.words.keyword_set(column.texts) for column in table.columns):
         return None  # "Are Dune and Emma books?"
     return False, [those[0] for those in rows.values()]
+
+
+def _is_verb_of_column(question: Question, table: Table, rest: AbstractSet[str], named: AbstractSet[str]) -> bool:
+    """Return True if all that a table does not explain is a verb that means the column of a value: "Does Jan speak English?"."""
+    keywords, names = question.language.properties.keyword_set, table.name_column
+    begins_with = fold(question.in_full).split()[:1]
+    if len(rest) != 1 or names is None or question.language.words.doing.isdisjoint(begins_with):
+        return False
+    values = [column for column in table.columns if column is not names and named & keywords(column.texts)]
+    days = keywords(question.language.answer_types.date_nouns)
+    return len(values) == 1 and (bool(values[0].keywords & days) or asks_for_column(question, named, values[0].header))
 
 
 def _covered(question: Question) -> list[float]:

@@ -65,6 +65,10 @@ class OperationWords(WordLists):
     fields: Renamed
     leading: Table
     naming: WordSet
+    given_names: re.Pattern[str]
+    family_names: re.Pattern[str]
+    located: WordSet
+    staying: re.Pattern[str]
     choosing: WordSet
     continuing: WordSet
     sizes: WordSet
@@ -133,6 +137,9 @@ class OperationWords(WordLists):
             noun = tuple(map(self.properties.keyword, self._noun(words[behind:])))
             if not noun:  # "Which bus leaves first?"
                 noun = tuple(map(self.properties.keyword, self._noun(fold(self.head(question)).split()[:1])))
+            if not noun and end is not None:  # "Who joined first?"
+                verbs = (verb for verb in self.verbs.findall(" ".join(words[:place])) if verb not in self.words.common)
+                noun = tuple(map(self.properties.keyword, verbs))
             if noun or by or word in self.aging:  # "who is the oldest?"
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
@@ -184,7 +191,9 @@ class OperationWords(WordLists):
         if (narrowed := self.narrowed.match(question)) is None:
             return None
         condition = question[narrowed.end() :].rstrip(" ?.!")
-        return ("How many ", things, f", {condition}") if narrowed["many"] else ("", last, f", {condition}")
+        if narrowed["many"] or narrowed["which"]:
+            return "How many " if narrowed["many"] else "Which ", things, f", {condition}"
+        return "", last, f", {condition}"
 
     def _as_noun(self, things: str) -> str:
         """Return the things of a question as it names and describes them: "invoices that are not paid"."""

@@ -44,8 +44,9 @@ class Ellipses:
         With it how little it is one: the head's shares of "nothing" for both ends of the gap, together.
         """
         last_question = earlier[-1].question
-        if bare := self._other_question_word(question, earlier[-1]):
-            insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, len(earlier) - 1, "question")
+        place = next((place for place in reversed(range(len(earlier))) if not self._is_cut_short(earlier[place])), 0)
+        if bare := self._other_question_word(question, earlier[place]):
+            insertion = Insertion(bare.index(" ") + 1, len(bare) - 1, place, "question")
             return FullQuestion(bare, (insertion,)), 0.0
         tokens = np.flatnonzero(pointers.tokens[:, 1] <= len(last_question))
         starts, ends = pointers.replaced
@@ -71,6 +72,12 @@ class Ellipses:
         full = FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + "?", tuple(insertions))
         is_degree = self._language.operations.is_of_degree(fold(last_question[start:end])) and len(words.split()) <= 2
         return full, 0.0 if is_degree else float(starts[0] + ends[0])
+
+    def _is_cut_short(self, turn: EarlierTurn) -> bool:
+        """Return True for what an ellipsis left without a verb: "at what time?" goes behind "on which day Ada coaches them?" as that did."""
+        words = self._language.talk.bare(turn.question).rstrip(" ?.!").split()
+        is_adverbial = any(self._language.talk.adverbial_phrase.match(" ".join(words[:end])) for end in (1, 2))
+        return is_adverbial and self._language.answer_types.existential.isdisjoint(map(fold, words))
 
     def _other_question_word(self, question: str, last: EarlierTurn) -> str | None:
         """Return "where was he born?" for "where?" behind "when was he born?"; None for another follow-up.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby, takewhile
+from itertools import dropwhile, groupby, takewhile
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..knowledge_base.spotting import LinkedMention
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.evidence import Entity, Mention
+from ..records.evidence import Entity, Evidence, Mention
 from ..records.literals import is_document_item
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from ..support.logit import Logit
@@ -88,7 +88,7 @@ class Rewriter:
     def _by_its_words(self, turn: Turn) -> Turn:
         """Return an earlier turn, about what its question says of the file of its answer: "wedding cake", not "orders".
 
-        A question names few files; "it" and "there" behind it mean a thing in the file.
+        A question names few files; "it" and "there" behind it mean a thing in the file, and behind "what is defective?" the answer.
         """
         representation, cited = turn.get("representation"), turn.get("top_evidences") or ()
         if (
@@ -99,7 +99,7 @@ class Rewriter:
             return turn
         text = turn.get("resolved_question") or turn["question"]
         keywords = self._language.properties.keywords
-        phrase = self._phrase_in(text, keywords(cited[0]["evidence_text"]))
+        phrase = _named_row(turn, cited[0]) or self._phrase_in(text, keywords(cited[0]["evidence_text"]))
         entities: list[Entity] = [
             {"id": entity["id"], "label": phrase}
             if phrase and is_document_item(entity["id"]) and not keywords(entity["label"]) <= keywords(text)
@@ -111,28 +111,31 @@ class Rewriter:
     def _phrase_in(self, question: str, keywords: AbstractSet[str]) -> str:
         """Return the words of a question by which it calls a thing, all of which are among some keywords; empty without any.
 
-        The longest run of content words, rather one behind an article ("when did Moll mend the tap?"), without the verb behind "does".
+        The longest run of content words, rather one behind an article ("when did Moll mend the tap?"), best one behind "of the",
+        without the verb behind "does".
         """
         words, keyword = self._language.words, self._language.properties.keyword
         spoken = [(fold(match[0]), match) for match in _WORD.finditer(question)]
-        phrases: list[tuple[bool, int, str]] = []  # whether behind an article, the number of words, the words
+        phrases: list[tuple[bool, bool, int, str]] = []  # whether behind "of" and an article, the number of words, the words
         article: re.Match[str] | None = None
-        has_subject = True
+        has_subject, is_owner = True, False
         for is_common, group in groupby(spoken, lambda pair: pair[0] in words.common):
             run = list(group)
             if is_common:
                 article = run[-1][1] if run[-1][0] in words.articles else None
+                is_owner = not self._language.answer_types.relating.isdisjoint(word for word, _ in run)
                 has_subject = has_subject and words.doing.isdisjoint(word for word, _ in run)
                 continue
             if not has_subject and len(run) > 1:
                 run.pop()
             has_subject = True
+            run = list(dropwhile(lambda pair: keyword(pair[0]) not in keywords, run))  # "many" of "how many rolls"
             run = list(takewhile(lambda pair: keyword(pair[0]) in keywords, run))
             if run and not self._language.steps.is_verb(question, *run[0][1].span()):
                 phrase = question[(article or run[0][1]).start() : run[-1][1].end()]
-                phrases.append((article is not None, len(run), phrase))
+                phrases.append((is_owner and article is not None, article is not None, len(run), phrase))
             article = None
-        return max(phrases, key=lambda phrase: phrase[:2], default=(False, 0, ""))[2]
+        return max(phrases, key=lambda phrase: phrase[:3], default=(False, False, 0, ""))[-1]
 
     def _spoken(self, turn: Turn) -> tuple[str, bool]:
         """Return the question of a turn without asides, its topic in its place, and True if it needs nothing of the history.
@@ -168,7 +171,8 @@ class Rewriter:
         weights: Logit,
         is_correction: bool,
     ) -> list[FullQuestion]:
-        if again := self._asked_again(question, history, earlier):
+        again = self._asked_again(question, history, earlier) or self._of_last_row(question, history)
+        if again is not None:
             return [again]
         ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers)
         entities = earlier_entities(history)
@@ -186,9 +190,11 @@ class Rewriter:
         readings = [(share, ellipsis)] if ellipsis else []
         # without relations between items, a question without pronoun does not refer to the history
         may_refer = self._has_relations or self._reader.pronouns(question)
+        # "she" is no file if somebody was spoken of
+        best_fit = 0.0 if self._has_relations else max((each.fits for each in features), default=0.0)
         for place in order if may_refer else ():
             probability = (1 - share) * probabilities[place]
-            if probability >= _LEAST and features[place].fits >= 0:
+            if probability >= _LEAST and features[place].fits >= max(0.0, best_fit):
                 readings.append((probability, self._with_referents(question, [entities[place]])))
         readings.sort(key=lambda reading: -reading[0])
         seen = first.text.casefold()
@@ -273,6 +279,30 @@ class Rewriter:
         insertion = Insertion(len(before), end, len(earlier) - 1, "question")
         return FullQuestion(f"{before}{earlier_words}{behind}?", (insertion,))
 
+    def _of_last_row(self, question: str, history: Sequence[Turn]) -> FullQuestion | None:
+        """Return a question for another column of the row of the last answer, with the name of that row; else None.
+
+        "When did it start?" needs no pronoun: "and who is the client?", "what was the budget?".
+        """
+        cited = history[-1].get("top_evidences") or ()
+        is_ellipsis = self._language.talk.bare_ellipsis.match(question) or self._reader.pronouns(question)
+        if self._has_relations or not cited or "row" not in cited[0] or is_ellipsis:
+            return None
+        cells, keywords = cited[0]["row"]["cells"], self._language.properties.keywords
+        many = self._language.literals.counted.search(question)
+        asked = keywords(question) - (keywords(many[0]) if many else frozenset())
+        if not asked or not asked <= frozenset().union(*(keywords(cell["header"]) for cell in cells[1:])):
+            return None
+        spoken = keywords(f"{history[-1].get('resolved_question', '')} {answer_text(history[-1])}")
+        texts = (cell["text"] for cell in cells if any(map(str.isalpha, cell["text"])))
+        named = (text for text in texts if (words := keywords(text)) and words <= spoken - asked)
+        name = next(named, "")  # "Under 17" of a row that begins with "Football"
+        if not name:
+            return None
+        text = question.rstrip(" ?.!")
+        start = len(text) + 2
+        return FullQuestion(f"{text} ({name})?", (Insertion(start, start + len(name), len(history) - 1, "answer"),))
+
     def _may_mean(self, pronoun: str, earlier: EarlierEntity) -> bool:
         return self._reader.may_mean(pronoun, earlier.entity["id"], earlier.is_person)
 
@@ -296,6 +326,15 @@ class Rewriter:
         if referents[0] in left and referents[0].entity["label"].casefold() not in question.casefold():
             inserted.append(_inserted(len(question.rstrip(" ?.!")), referents[0]))
         return inserted, removed
+
+
+def _named_row(turn: Turn, cited: Evidence) -> str:
+    """Return the answer of a turn if it names the row of its evidence; empty if it is something else, or a person."""
+    answers, is_for_person = turn.get("answers") or (), turn["representation"]["answer_type"] == "person"
+    if len(answers) != 1 or "row" not in cited or is_for_person:
+        return ""
+    name = cited["row"]["cells"][0]["text"]
+    return name if name == answers[0]["label"] else ""
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:

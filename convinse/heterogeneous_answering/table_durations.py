@@ -1,0 +1,62 @@
+"""How long the row of a table lasts: "How long did the relay take?" of columns "Start" and "End"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+from ..records.literals import is_calendar_day
+from .candidates import Computed
+from .question import Question
+from .selections import extent_of
+from .table_times import lasts
+from .table_words import content_words, unexplained
+from .tables import Table
+
+_MOST_VERBS = 1  # words of a question that no table has: "take", "run"
+
+
+def durations(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return how long the one row of a file lasts that a question names: "How long did the relay take?" of "Start" and "End"."""
+    asking = question.language.operations.lasting.search(question.in_full)
+    if asking is None or not question.is_of_files:
+        return []
+    words = content_words(question) - question.language.properties.keywords(asking[0])
+    for table in tables:
+        selected = table.selection(words)
+        rest = unexplained(question, table, words, selected.used) - question.language.properties.light_keywords
+        if len(selected.rows) != 1 or not selected.used or len(rest) > _MOST_VERBS:
+            continue
+        row = selected.rows[0]
+        span = _span_of_days(question, table, row) or _span_of_hours(table, row)
+        if span is not None and span > timedelta():
+            label = _in_words(span)
+            extent = extent_of(table, selected)
+            return [Computed({"id": label, "label": label}, "span", table.evidence_places([row]), extent=extent)]
+    return []
+
+
+def _span_of_days(question: Question, table: Table, row: int) -> timedelta | None:
+    """Return the time between the first and the last day of a row, to the minute if both say so; None without both."""
+    if not lasts(question, table.dated):
+        return None
+    try:
+        first, last = (datetime.fromisoformat(column.cells[row]["text"]) for column in table.dated if column.cells[row])
+    except ValueError:
+        days = [day for column in table.dated if (day := column.day(row)) and is_calendar_day(*day)]
+        return date(*days[1]) - date(*days[0]) if len(days) == 2 else None
+    return last - first
+
+
+def _span_of_hours(table: Table, row: int) -> timedelta | None:
+    """Return the time from the first to the last hour of a row, of one column or two; None without both."""
+    clocks = [clock for column in table.clocks if (clock := column.clock[row]) is not None]
+    return timedelta(minutes=clocks[-1][1] - clocks[0][0]) if 0 < len(clocks) <= 2 else None
+
+
+def _in_words(span: timedelta) -> str:
+    """Return a time in words: "60 days", "3 h 30 min"."""
+    hours, minutes = divmod(int(span.total_seconds()) // 60, 60)
+    if span.days:
+        return f"{span.days} day{'s' if span.days > 1 else ''}"
+    return " ".join(part for part in (f"{hours} h" if hours else "", f"{minutes} min" if minutes else "") if part)
