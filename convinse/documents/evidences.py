@@ -18,7 +18,7 @@ from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
 from ..wikipedia.snippets import Link, Part, Snippet, TableRow
 from ..wikipedia.tables import row_snippets
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
-from .tables import data_rows, grid_of, named_values, parts_of
+from .tables import data_rows, grid_of, named_values, parts_of, with_full_names
 from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
@@ -195,6 +195,7 @@ class _Cutting:
     def _table(self, block: TableBlock) -> Iterator[_Placed]:
         section = self._headings[-1][1] if self._headings else ""
         about = TableRow(block.caption, section, "", next(self._table_numbers), 0)
+        block = with_full_names(block, english().operations)
         table, headed = grid_of(block)
         lines = [block.lines[number] for number in data_rows(table, headed)] if block.lines else []
         title = ", ".join(dict.fromkeys(part for part in (self.title, *self._above[:-1]) if part))

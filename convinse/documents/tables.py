@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from ..language.operations import OperationWords
+from ..language.text import fold
 from ..records.units import UNIT
 from ..records.written_values import UNKNOWN, kind_of_value
 from ..wikipedia.snippets import Snippet
@@ -122,6 +124,23 @@ def _cut(block: TableBlock, rows: Sequence[int], columns: Sequence[int]) -> Tabl
     return block._replace(
         rows=[[block.rows[row][column] for column in columns] for row in rows], merged=merged, lines=lines
     )
+
+
+def with_full_names(table: TableBlock, words: OperationWords) -> TableBlock:
+    """Return a table with the names of people in one column, if it has a column of first names and one of last names."""
+    head = table.rows[_first_row(table.rows)] if table.rows else []
+    first, last = (
+        next((column for column, text in enumerate(head) if header.fullmatch(text.strip())), None)
+        for header in (words.given_names, words.family_names)
+    )
+    is_named = any(fold(text) in words.naming for text in head)
+    if first is None or last is None or is_named or table.merged:
+        return table
+    rows = []
+    for row in table.rows:
+        name = words.name_header if row is head else " ".join(filter(None, (row[first], row[last])))
+        rows.append([name if column == first else text for column, text in enumerate(row) if column != last])
+    return table._replace(rows=rows)
 
 
 def grid_of(table: TableBlock) -> tuple[list[GridRow], set[int]]:

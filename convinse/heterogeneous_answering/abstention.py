@@ -96,7 +96,7 @@ def abstain(turn: Turn, reason: str) -> None:
 def unknown_names(question: Question) -> list[str]:
     """Return the names in a question that link to no item and stand in no evidence.
 
-    "A and B" may stand there as A and B, "Lake Tarn" as a cell "Tarn" below "lake", "Ada Holt" as two cells of a row.
+    "A and B" may stand there as A and B, "Lake Tarn" as a cell "Tarn" below "lake".
     """
     if not question.unlinked:
         return []
@@ -104,9 +104,6 @@ def unknown_names(question: Question) -> list[str]:
     words, keywords = question.language, question.language.properties.keywords
     rows = [evidence.evidence["row"] for evidence in question.evidences if "row" in evidence.evidence]
     cells = [keywords(f"{cell['header']} {cell['text']}") for row in rows for cell in row["cells"]]
-    cells += [
-        frozenset().union(*(keywords(cell["text"]) for cell in row["cells"] if cell["text"].isalpha())) for row in rows
-    ]
 
     def is_found(name: str) -> bool:
         name = words.names.without_title(name)

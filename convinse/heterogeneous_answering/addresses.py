@@ -52,7 +52,7 @@ def addresses(question: Question) -> list[Computed]:
     for place, read in enumerate(question.evidences):
         title = keywords(read.subject["label"]) if read.subject is not None else frozenset[str]()
         for line in _lines(read) if read.is_of_document else ():
-            if owner and owner <= keywords(line) | title and owner & keywords(line):
+            if not owner or (owner <= keywords(line) | title and owner & keywords(line)):
                 for address in form.findall(line):
                     found.setdefault(address, set()).add(place)
     if len(found) != 1:

@@ -98,7 +98,7 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     """Return a test for candidates of the kind that a question asks for, read from its words once for all of them.
 
     No number in answer to "how many" are 1994, an award and "65th"; nothing but an e-mail address answers a question for one. Over
-    files what is about "flat 5" answers nothing about "flat 1", and no question is an answer.
+    files what is about "flat 5" answers nothing about "flat 1".
     """
     types, form, of_others = question.language.answer_types, address_form(question), _places_of_others(question)
     # a model and the words agree: "and Turn the Page?" is no question for a page
@@ -111,8 +111,6 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
 
     def is_of_kind(candidate: EntityCandidate) -> bool:
         if candidate.places and of_others.issuperset(candidate.places):
-            return False
-        if question.is_of_files and "?" in candidate.entity["label"]:  # a list of questions and answers
             return False
         if is_for_value and is_document_item(candidate.entity["id"]) and question.pages.get(candidate.entity["id"]):
             return False  # "minutes 2026-03-14" is no day

@@ -31,6 +31,7 @@ _WRITTEN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERED_THING = re.compile(r"([A-Z][^\W\d_]+) \d[\w.]*")
 _LEAST = 1e-3  # normalised score of a span
 _SHORTEST = 4  # characters of a span that may match a name nearly
+_TO_QUESTION_MARK = re.compile(r"[^.!?\n]*\?")
 
 
 def read_answers(
@@ -50,8 +51,9 @@ def read_answers(
     for span in sorted(spans, key=lambda span: -round(span.probability * weights[span.context], 6)):
         place = span.context
         text, start, end = _whole_words(span, evidences[place])
-        if not text or evidences[place].names_nothing(text, end):
-            continue
+        is_asked = evidences[place].is_of_document and _TO_QUESTION_MARK.match(evidences[place].text, start)
+        if not text or is_asked or evidences[place].names_nothing(text, end):
+            continue  # "Can I bring my child?" of a list of questions answers none
         # an address is no item whose name it has
         is_name = _ADDRESS.fullmatch(text) or (evidences[place].is_of_document and _is_numbered_thing(text))
         entity = None if is_name else meaning(text, evidences[place], (start, end))

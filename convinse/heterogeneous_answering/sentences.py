@@ -106,7 +106,7 @@ def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list
             words = keywords(question.in_full)
             is_said = not words.isdisjoint(keywords(read.text[start:end]))
             start, end = (start, end) if is_said else best_sentence(question, read, words)
-            sentence = read.text[start:end]
+            sentence = read.text[start:end].rpartition("? ")[2]  # "What should I bring? A towel."
             return [first._replace(entity={"id": sentence, "label": sentence}), *others]
     return [*ranked]
 

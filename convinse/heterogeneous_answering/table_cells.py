@@ -100,8 +100,9 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
 
 def _meant(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
     """Return the column of a table of a file that a question means: "what does Jan speak?" of "Languages"."""
-    if table.pairs or not is_document_item(table.rows[row]["page"]):
-        return None
+    rest = unexplained(question, table, content_words(question), matched)
+    if table.pairs or any(map(str.isdigit, "".join(rest))) or not is_document_item(table.rows[row]["page"]):
+        return None  # "How many in 2019?" of columns for 2017 and 2018
     others = (column for column in table.columns if column.header and column is not table.name_column)
     return meant_column(question, [column for column in others if not column.is_empty(row)], matched)
 

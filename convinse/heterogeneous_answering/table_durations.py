@@ -27,7 +27,9 @@ def durations(question: Question, tables: Sequence[Table]) -> list[Computed]:
         rest = unexplained(question, table, words, selected.used) - question.language.properties.light_keywords
         if len(selected.rows) != 1 or not selected.used or len(rest) > _MOST_VERBS:
             continue
-        row = selected.rows[0]
+        row, names = selected.rows[0], table.name_column
+        if names is None or not selected.used <= table.words.keyword_set(names.texts):
+            continue  # "how long will the hotel take?" names no project by its customer
         span = _span_of_days(question, table, row) or _span_of_hours(table, row)
         if span is not None and span > timedelta():
             label = _in_words(span)

@@ -67,7 +67,9 @@ def listing_by_date(table: Table, order: AskedOrder, question: Question) -> List
     is_name = _asks_for_name(table, nouns, question, is_named and not asks_for_cell)
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
     if is_file and kind not in ("date", "number"):
-        said_of_rows = is_in_cells or frozenset(order.noun) & (title_words(table, question) | name_column.keywords)
+        names_rows = title_words(table, question) | name_column.keywords
+        names_rows = names_rows.union(*(column.keywords for column in measures))  # "who joined first?" of "Joined"
+        said_of_rows = is_in_cells or frozenset(order.noun) & names_rows
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
     if is_file and kind == "person" and (doers := columns_of_doers(table, order, question)):

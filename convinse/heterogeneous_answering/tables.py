@@ -19,7 +19,7 @@ from ..language.property_names import PropertyWords
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..language.time_words import clock_times
-from ..records.evidence import Cell, Evidence, Row
+from ..records.evidence import Evidence, Row
 from ..records.periods import AskedTime, Period, period_of_cells
 from .columns import Column
 from .question import Question
@@ -77,18 +77,10 @@ class Table:
         """Its columns, from the left."""
         table = [{cell["column"]: cell for cell in row["cells"]} for row in self.rows]
         headers = {number: cell["header"] for row in reversed(table) for number, cell in row.items()}
-        columns = [
+        return [
             Column(header, self._header_keywords(header), [row.get(number) for row in table])
             for number, header in sorted(headers.items())
         ]
-        given = next((column for column in columns if self.operations.given_names.fullmatch(column.header)), None)
-        family = next((column for column in columns if self.operations.family_names.fullmatch(column.header)), None)
-        if given is None or family is None:
-            return columns
-        header = f"{given.header} {family.header}"
-        full = Column(header, self._header_keywords(header), list(map(_full_name, given.cells, family.cells)))
-        columns[columns.index(given)] = full
-        return [column for column in columns if column is not family]
 
     def _header_keywords(self, header: str) -> frozenset[str]:
         """Return the keywords of a header; of pairs those by which people ask for it, too: "From" has who sent a mail."""
@@ -128,9 +120,8 @@ class Table:
         return next(iter([*called, *apart, *filled]), None)
 
     def is_of_names(self, column: Column) -> bool:
-        """Return True if a column is called "Name", or has people's names in two parts."""
-        is_full = self.operations.given_names.match(column.header) is not None
-        return is_full or fold(column.header) in self.operations.naming
+        """Return True if a column is called "Name" or "Title"."""
+        return fold(column.header) in self.operations.naming
 
     @cached_property
     def dated(self) -> list[Column]:
@@ -260,14 +251,6 @@ class Table:
         """Return the places of the evidences of these rows, or else of all evidences of the table."""
         places = tuple(self.places[row] for row in rows if row in self.places)
         return places or tuple(sorted(self.places.values()))
-
-
-def _full_name(given: Cell | None, family: Cell | None) -> Cell | None:
-    """Return a person's name of two cells as one."""
-    if given is None or family is None:
-        return given or family
-    text = f"{given['text']} {family['text']}".strip()
-    return {**given, "text": text, "entities": [*given["entities"], *family["entities"]]}
 
 
 def evidence_of_row(table: Table, row: int, question: Question) -> Evidence | None:

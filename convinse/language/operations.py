@@ -67,6 +67,7 @@ class OperationWords(WordLists):
     naming: WordSet
     given_names: re.Pattern[str]
     family_names: re.Pattern[str]
+    name_header: str
     located: WordSet
     staying: re.Pattern[str]
     choosing: WordSet

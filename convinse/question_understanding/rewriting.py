@@ -116,7 +116,9 @@ class Rewriter:
         """
         words, keyword = self._language.words, self._language.properties.keyword
         spoken = [(fold(match[0]), match) for match in _WORD.finditer(question)]
-        phrases: list[tuple[bool, bool, int, str]] = []  # whether behind "of" and an article, the number of words, the words
+        phrases: list[
+            tuple[bool, bool, int, str]
+        ] = []  # whether behind "of" and an article, the number of words, the words
         article: re.Match[str] | None = None
         has_subject, is_owner = True, False
         for is_common, group in groupby(spoken, lambda pair: pair[0] in words.common):

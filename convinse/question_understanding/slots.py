@@ -259,8 +259,9 @@ def unlinked_names(question: str, candidates: Iterable[QuestionEntity], kb: Item
         if noun is not None and language.answer_types.names_class(noun[1]):
             continue  # "TV series"
         is_date = any((value.start, value.end) == (0, len(name)) for value in find_literals(name))
-        if is_date or language.times.seasons(name) is not None:
-            continue  # "March 2025", "Mondays"
+        is_kind = any(fold(name) in words for words in language.operations.addresses.values())
+        if is_date or is_kind or language.times.seasons(name) is not None:
+            continue  # "March 2025", "IBAN", "Mondays"
         is_linked = any(f" {form} " in text for form in forms for text in linked)
         if not is_linked and not any(map(kb.candidates, forms)):
             names.append(name)
