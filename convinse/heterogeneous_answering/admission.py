@@ -104,6 +104,8 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     # a model and the words agree: "and Turn the Page?" is no question for a page
     kinds_asked = {question.expected.kind, types.expected_type(question.in_full).kind}
     is_for_number, is_for_value = kinds_asked == {"number"}, kinds_asked <= {"number", "date"}
+    begins_so = not question.language.times.while_.isdisjoint(fold(question.in_full).split()[:1])  # "when do they come?"
+    is_for_time = question.is_of_files and "date" in kinds_asked and (len(kinds_asked) == 1 or begins_so)
     words = _words_of_measure(question) if is_for_number else frozenset[str]()
     keywords = question.language.properties.keywords
     kinds = question.language.operations.addresses.values()
@@ -114,6 +116,8 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
             return False
         if is_for_value and is_document_item(candidate.entity["id"]) and question.pages.get(candidate.entity["id"]):
             return False  # "minutes 2026-03-14" is no day
+        if is_for_time and not candidate.computed and not question.language.times.may_be_time(candidate.entity["label"]):
+            return False  # "New members" for "when do they come?"
         if form is not None:  # "4412" below "phone" is an extension
             is_in_place = any(address_words & keywords(label.text) for role in candidate.roles for label in role.labels)
             return is_in_place or form.search(candidate.entity["label"]) is not None
@@ -148,13 +152,14 @@ def _is_number(question: Question, candidate: EntityCandidate, words: frozenset[
 
 
 def _is_no_count(label: str, question: Question) -> bool:
-    """Return True if what has a label is not how many there are: "First Ballon d'Or" is a year, "Album" of "how many albums" a title."""
+    """Return True if what has a label is not how many there are: "First Ballon d'Or" is a year, "Album" a title, "Member no" a number of one."""
     operations, words = question.language.operations, fold(label).split()
     if operations.counting.search(question.in_full) is None:
         return False
     asking = fold(question.in_full).split()
     is_singular = label[:1].isupper() and len(words) == 1 and words[0] not in asking and f"{words[0]}s" in asking
-    return is_singular or not operations.places.isdisjoint(words)
+    is_of_one = len(words) > 1 and words[-1] in operations.numbering
+    return is_singular or is_of_one or not operations.places.isdisjoint(words)
 
 
 def _places_of_others(question: Question) -> frozenset[int]:

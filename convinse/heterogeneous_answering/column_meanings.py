@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
+from ..records.units import quantity_of
 from .columns import Column
 from .question import Question
 from .ranked_answers import AnswerCandidate
@@ -37,6 +38,11 @@ def is_of_other_column(question: Question, best: AnswerCandidate) -> bool:
         cell = name
     if cell is None or not keywords(cell["header"]).isdisjoint(words):
         return False
+    operations = question.language.operations
+    if fold(cell["header"]) in operations.spent | operations.received:
+        return False  # "Out" says little of a meaning
+    if quantity_of(cell["header"]) == question.language.literals.quantity(question.in_full) == "money":
+        return False  # "Parts (EUR)" for what it costs
     named = frozenset[str]().union(*(keywords(each["text"]) for each in (name, *others) if each is not cell))
     if named.isdisjoint(words):  # the row is not asked for by a name
         return False

@@ -20,7 +20,7 @@ from .finding import find_candidates
 from .lists import cite_list, with_list
 from .merging import number_in_words
 from .question import Question, questions_of
-from .ranked_answers import AnswerCandidate, answers
+from .ranked_answers import AnswerCandidate, answers, with_days
 from .ranking import AnswerRanking
 from .reader import read_answers
 from .sentences import with_definition
@@ -69,6 +69,8 @@ class EntityVoting(HeterogeneousAnswering):
                 measured = self.measure(question, next(read), of_documents)
                 # what is of another kind has its share of the probability, so that the rest is no surer for its absence
                 ranked = self.ranker.ranked(measured, kind_test(question))
+                if question.is_of_files and not question.language.answer_types.asks_for_year(question.in_full):
+                    ranked = with_days(ranked)
                 ranked = with_list(question, measured.candidates, ranked)
                 question, ranked = cite_list(turn, question, measured.candidates, ranked)
                 question, ranked = with_definition(turn, question, ranked, sources)

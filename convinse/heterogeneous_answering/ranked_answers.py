@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..language.read_evidence import ReadEvidence
 from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity
-from ..records.literals import is_date, is_number
+from ..records.literals import is_date, is_number, year_of
 from ..records.written_values import value_at
 
 _SUPPORT = 3  # evidences named per answer
@@ -49,6 +49,19 @@ def merged(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
         reasons = tuple(dict.fromkeys(first.reasons + candidate.reasons))
         sums[candidate.entity["id"]] = first._replace(score=first.score + candidate.score, reasons=reasons)
     return ordered(candidate for candidate in sums.values() if round(candidate.score, _DIGITS) > 0)
+
+
+def with_days(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return ordered answers to "when?", with a day in the place of its year if that is the best one: "12 December 2026", not "2026"."""
+    year = candidates[0].entity["id"] if candidates else ""
+    if not is_date(year) or candidates[0].entity != year_of(year):
+        return [*candidates]
+    days = (each for each in candidates[1:] if is_date(each.entity["id"]) and year_of(each.entity["id"])["id"] == year)
+    day = next(days, None)
+    if day is None:
+        return [*candidates]
+    rest = [candidate for candidate in candidates[1:] if candidate is not day]
+    return [day._replace(score=candidates[0].score + day.score), *rest]
 
 
 def answers(

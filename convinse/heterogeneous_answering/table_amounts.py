@@ -20,7 +20,7 @@ from .comparisons import chosen_by_value
 from .counts import MANY_WORDS
 from .question import Question
 from .selections import extent_of, selected_rows
-from .table_words import content_words, is_of_money, is_unexplained, money_words, total_or_all
+from .table_words import content_words, is_of_money, is_of_one_way, is_unexplained, money_words, total_or_all
 from .tables import Selection, Table
 
 _DECIMALS = 2  # of an average, as amounts of money have them
@@ -86,10 +86,10 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
     averaging = operations.averaging.findall(text)
     summing = " ".join((*operations.summing.findall(text), *averaging))
     nouns = _nouns_behind(operations.averaging.sub(" ", operations.summing.sub(" ", text)), counted, properties)
-    if nouns and not nouns[0]:  # "how much did we pay"
+    if nouns and (not nouns[0] or nouns[0] <= money_words(question)):  # "how much did we pay", "how much money came in"
         nouns = None
     # "How many hours did Ines work?" is a sum if several rows are hers; in Wikipedia's tables one of them is synonymous
-    is_of_several = counted.match(text) and question.is_of_files
+    is_of_several = question.is_of_files and (counted.match(text) or question.language.literals.paying.match(text))
     if not summing and not (is_of_several and question.expected.kind in ("number", "any", "item")):
         return []
     if not summing and question.language.literals.by_time.search(text):
@@ -97,29 +97,35 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if operations.order(text) or operations.differing.search(text) or (bound_words(question) and not summing):
         return []
     spoken = content_words(question) - properties.keywords(summing)
-    words = spoken - properties.keyword_set(operations.adding)
+    words = spoken - properties.keyword_set(operations.adding) - properties.keyword_set(["money"])
     asks_for_money = not _asks_for_other_measure(question, spoken)
     for table in tables:
         # "how much did they pay?" without a column that is called so
         unnamed = [column for column in table.amounts if summing or (asks_for_money and is_of_money(column, question))]
-        unnamed = [] if nouns else total_or_all(unnamed, question)
+        is_counted = operations.counting.search(text) is not None
+        # "how much rent did we pay?"
+        is_of_rows = not nouns or (not is_counted and nouns[0] <= frozenset().union(*table.row_keywords))
+        unnamed = total_or_all(unnamed, question) if is_of_rows else []
         measures = table.measures(with_measures(spoken, question)) or unnamed
         if len(measures) != 1 or measures[0].is_timed:
             continue
         measure = measures[0]
         page = properties.keywords(question.items.label(table.rows[0]["page"]) or "")
-        if nouns and not nouns[0] & (measure.keywords | table.title_keywords | page):
+        if nouns and not is_of_rows and not nouns[0] & (measure.keywords | table.title_keywords | page):
             continue
         selected = selected_rows(question, table, words - measure.keywords)
+        is_of_one = is_of_one_way(measure, question)
         if selected is None or len(selected.rows) < 2:
             continue
         if not summing and _is_name_of_one(table, selected):
             continue  # "how much does the roll weigh?" of rolls and cinnamon rolls
         if is_unexplained("sum", question, table, words - _verb_at_end(question, selected, summing), selected.used):
             continue
-        if not summing and not (selected.used or any(map(str.isdigit, measure.keywords & words))):
-            continue  # "gas in 2024" is the sum of a column
-        if (result := _sum_of(measure, table, selected, is_average=bool(averaging))) is not None:
+        is_selected = selected.used or any(map(str.isdigit, measure.keywords & words))  # "gas in 2024"
+        if not summing and not is_selected and not is_of_one:
+            continue
+        least = 1 if is_of_one else 2
+        if (result := _sum_of(measure, table, selected, is_average=bool(averaging), least=least)) is not None:
             return [result]
     return _sums_of_quantities(question, tables, words)
 

@@ -23,6 +23,7 @@ from .table_words import content_words, is_unexplained, unexplained
 from .tables import Selection, Table
 
 _BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
+_CODE = re.compile(r"[A-Z]{1,4}[ -][A-Z\d -]*\d[A-Z\d -]*")
 _LEAST_COVERAGE = 0.5  # of the words of a header, for a question to name it
 
 
@@ -153,6 +154,8 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     name = _BESIDE_NAME.sub("", text).strip()
     if table.pairs and name != text:  # of an address
         answers = [{"id": name, "label": name}]
+    if kind == "number" and _CODE.fullmatch(text) and value_at(text, 0, len(text)) is None:
+        return [{"id": text, "label": text}]  # a number plate, of which no part is a number
     if kind == "number":
         if not answers and text.isdecimal() and not column.is_dated:  # a count that looks like a year
             answers = [number_entity(text)]
@@ -171,6 +174,9 @@ def is_of_kind(answer: Entity, question: Question, column: Column) -> bool:
         value = value_of(answer["label"])  # "1 h 50 min" has no number as its id
         is_amount = is_number(answer["id"]) or (value is not None and value.unit in BASE_UNITS)
         return is_date(answer["id"]) if kind == "date" else is_amount
+    located = question.language.properties.keyword_set(question.language.operations.located)
+    if kind == "place" and column.keywords & located:
+        return True  # "B2" below "Shelf"
     if kind in ("person", "place") and any(map(str.isdigit, answer["label"])):
         return False
     types = question.language.answer_types

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 
 from ..records.literals import is_calendar_day
 from .candidates import Computed
+from .columns import Column
 from .question import Question
 from .selections import extent_of
 from .table_times import lasts
@@ -28,7 +29,8 @@ def durations(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if len(selected.rows) != 1 or not selected.used or len(rest) > _MOST_VERBS:
             continue
         row, names = selected.rows[0], table.name_column
-        if names is None or not selected.used <= table.words.keyword_set(names.texts):
+        is_name = names is not None and selected.used <= table.words.keyword_set(names.texts)
+        if not is_name and selected.used not in table.named(selected.used):
             continue  # "how long will the hotel take?" names no project by its customer
         span = _span_of_days(question, table, row) or _span_of_hours(table, row)
         if span is not None and span > timedelta():
@@ -40,7 +42,7 @@ def durations(question: Question, tables: Sequence[Table]) -> list[Computed]:
 
 def _span_of_days(question: Question, table: Table, row: int) -> timedelta | None:
     """Return the time between the first and the last day of a row, to the minute if both say so; None without both."""
-    if not lasts(question, table.dated):
+    if not lasts(question, table.dated) and not _are_in_order(table.dated):
         return None
     try:
         first, last = (datetime.fromisoformat(column.cells[row]["text"]) for column in table.dated if column.cells[row])
@@ -48,6 +50,14 @@ def _span_of_days(question: Question, table: Table, row: int) -> timedelta | Non
         days = [day for column in table.dated if (day := column.day(row)) and is_calendar_day(*day)]
         return date(*days[1]) - date(*days[0]) if len(days) == 2 else None
     return last - first
+
+
+def _are_in_order(dated: Sequence[Column]) -> bool:
+    """Return True for two columns of dates of which the second is never before the first: "Received" and "Returned"."""
+    if len(dated) != 2:
+        return False
+    pairs = [(first, last) for first, last in zip(dated[0].amounts, dated[1].amounts, strict=True) if first and last]
+    return bool(pairs) and all(first <= last for first, last in pairs)
 
 
 def _span_of_hours(table: Table, row: int) -> timedelta | None:

@@ -58,7 +58,14 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
 
 def is_of_money(column: Column, question: Question) -> bool:
     """Return True if a column is of amounts of money, by the sign of a currency or by its header."""
-    return column.has_currency or not column.keywords.isdisjoint(money_words(question))
+    is_by_header = is_of_one_way(column, question) or not column.keywords.isdisjoint(money_words(question))
+    return column.has_currency or is_by_header
+
+
+def is_of_one_way(column: Column, question: Question) -> bool:
+    """Return True if a column has what was paid, or what was received: "Out", "In"."""
+    operations = question.language.operations
+    return fold(column.header) in operations.spent | operations.received
 
 
 def money_words(question: Question) -> AbstractSet[str]:
@@ -68,6 +75,13 @@ def money_words(question: Question) -> AbstractSet[str]:
 
 
 def total_or_all(columns: list[Column], question: Question) -> list[Column]:
-    """Return the one column that is called a total; of "Unit price" and "Total" that is what was paid. Else all."""
-    totals = [column for column in columns if question.language.operations.summing.search(column.header)]
-    return totals if len(totals) == 1 else columns
+    """Return the one column that is called a total; of "Unit price" and "Total" that is what was paid. Else all.
+
+    Of "In" and "Out" the one that a question means.
+    """
+    operations = question.language.operations
+    totals = [column for column in columns if operations.summing.search(column.header)]
+    words = operations.received if operations.receiving.search(question.in_full) else operations.spent
+    sided = [column for column in columns if is_of_one_way(column, question)]
+    meant = [column for column in sided if fold(column.header) in words]
+    return totals if len(totals) == 1 else meant if len(meant) == 1 < len(sided) else columns

@@ -68,6 +68,7 @@ class OperationWords(WordLists):
     given_names: re.Pattern[str]
     family_names: re.Pattern[str]
     name_header: str
+    numbering: WordSet
     located: WordSet
     staying: re.Pattern[str]
     choosing: WordSet
@@ -85,6 +86,9 @@ class OperationWords(WordLists):
     spelling: re.Pattern[str]
     summing: re.Pattern[str]
     averaging: re.Pattern[str]
+    spent: WordSet
+    received: WordSet
+    receiving: re.Pattern[str]
     adding: WordSet
     missing: re.Pattern[str]
     jointly: re.Pattern[str]

@@ -81,6 +81,7 @@ class TimeWords(WordLists):
     succeeding: WordSet
     preceding: WordSet
     former: WordSet
+    moments: WordSet
     lasting: WordSet
     future: WordSet
     while_: WordSet
@@ -137,6 +138,12 @@ class TimeWords(WordLists):
         named = _named_times(question)
         before = question[: named[0].start].split()[:-1]
         return f"{' '.join(before)}{question[named[-1].end :]}".strip()
+
+    def may_be_time(self, text: str) -> bool:
+        """Return True for words that may answer "when?": with a number, a month, a weekday, or another word of times ("after lunch")."""
+        words = {*fold(text).split()}
+        has_name = self.seasons(text) is not None or not words.isdisjoint(self.moments | self.before | self.after)
+        return any(map(str.isdigit, text)) or has_name or not words.isdisjoint(self.while_ | self.until | self.since)
 
     def seasons(self, question: str) -> PartOfTime | None:
         """Return the days of months, the months and the weekdays that a question names; None without them, or with a year."""

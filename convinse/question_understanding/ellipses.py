@@ -146,6 +146,11 @@ class Ellipses:
                     first, final = spoken[place][0].start(), spoken[place + len(parts) - 1][0].end()
                     if first < end and start < final:
                         start, end = min(start, first), max(end, final)
+        said = cited[0]["evidence_text"].casefold() if cited else ""
+        for match, _ in spoken:  # "fire extinguisher", which the evidence has, too
+            is_next = match.start() == end + 1 and fold(match[0]) not in self._language.words.common
+            if is_next and re.search(rf"\b{re.escape(last_question[start : match.end()].casefold())}\b", said):
+                end = match.end()
         return start, end
 
     def _of_its_kind(self, words: str, last_question: str, place: _Place) -> _Place:
