@@ -18,7 +18,7 @@ _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has
 _HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
 _BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
 _ROLE = re.compile(r"((?:[^\W\d_][\w'’.-]* ){0,3}[^\W\d_][\w'’.-]*) \(([^(),;]{2,40})\)")  # "Katrin Oswald (manager)"
-_NOUN_BEFORE = re.compile(r"\b([a-z]{3,})(?=((?: [A-Z][\w'’.-]*){1,4}))")
+_WORD_BEFORE = re.compile(r"\b([a-z]{3,})(?=((?: [A-Z][\w'’.-]*){1,4}))")
 _WEB = re.compile(r"https?://|www\.|mailto:")
 
 
@@ -68,9 +68,8 @@ def roles(question: Question) -> list[Computed]:
 
 def _role_before(question: Question, text: str, name: str) -> str:
     """Return the noun for a person before a name: "owner" of "owner Frauke Hansen"; empty without one."""
-    expected_type = question.language.answer_types.expected_type
-    before = (match for match in _NOUN_BEFORE.finditer(text) if fold(match[2]).startswith(name))
-    return next((match[1] for match in before if expected_type(match[1]).kind == "person"), "")
+    before = (match[1] for match in _WORD_BEFORE.finditer(text) if fold(match[2]).startswith(name))
+    return next((word for word in before if question.language.operations.roles.search(word)), "")
 
 
 def _entity(text: str) -> Entity:

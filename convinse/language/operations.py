@@ -69,6 +69,7 @@ class OperationWords(WordLists):
     family_names: re.Pattern[str]
     name_header: str
     numbering: WordSet
+    roles: re.Pattern[str]
     located: WordSet
     staying: re.Pattern[str]
     choosing: WordSet
