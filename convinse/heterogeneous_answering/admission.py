@@ -104,7 +104,9 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     # a model and the words agree: "and Turn the Page?" is no question for a page
     kinds_asked = {question.expected.kind, types.expected_type(question.in_full).kind}
     is_for_number, is_for_value = kinds_asked == {"number"}, kinds_asked <= {"number", "date"}
-    begins_so = not question.language.times.while_.isdisjoint(fold(question.in_full).split()[:1])  # "when do they come?"
+    begins_so = not question.language.times.while_.isdisjoint(
+        fold(question.in_full).split()[:1]
+    )  # "when do they come?"
     is_for_time = question.is_of_files and "date" in kinds_asked and (len(kinds_asked) == 1 or begins_so)
     words = _words_of_measure(question) if is_for_number else frozenset[str]()
     keywords = question.language.properties.keywords
@@ -116,7 +118,11 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
             return False
         if is_for_value and is_document_item(candidate.entity["id"]) and question.pages.get(candidate.entity["id"]):
             return False  # "minutes 2026-03-14" is no day
-        if is_for_time and not candidate.computed and not question.language.times.may_be_time(candidate.entity["label"]):
+        if (
+            is_for_time
+            and not candidate.computed
+            and not question.language.times.may_be_time(candidate.entity["label"])
+        ):
             return False  # "New members" for "when do they come?"
         if form is not None:  # "4412" below "phone" is an extension
             is_in_place = any(address_words & keywords(label.text) for role in candidate.roles for label in role.labels)

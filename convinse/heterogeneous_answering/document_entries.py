@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set as AbstractSet
 
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
@@ -77,7 +76,7 @@ def _entity(text: str) -> Entity:
     return Entity(id=text, label=text)
 
 
-def _asked_of_mail(question: Question, read: ReadEvidence, words: AbstractSet[str]) -> AbstractSet[str]:
+def _asked_of_mail(question: Question, read: ReadEvidence, words: frozenset[str]) -> frozenset[str]:
     """Return the words by which a question asks who sent or got the mail of a pair: "who wrote the letter about the fees?"; else none."""
     names, _ = _named_value(read)
     if not names or not is_of_mail(read.evidence) or read.subject is None or question.expected.kind != "person":

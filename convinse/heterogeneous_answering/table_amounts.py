@@ -114,7 +114,6 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if nouns and not is_of_rows and not nouns[0] & (measure.keywords | table.title_keywords | page):
             continue
         selected = selected_rows(question, table, words - measure.keywords)
-        is_of_one = is_of_one_way(measure, question)
         if selected is None or len(selected.rows) < 2:
             continue
         if not summing and _is_name_of_one(table, selected):
@@ -122,9 +121,10 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if is_unexplained("sum", question, table, words - _verb_at_end(question, selected, summing), selected.used):
             continue
         is_selected = selected.used or any(map(str.isdigit, measure.keywords & words))  # "gas in 2024"
-        if not summing and not is_selected and not is_of_one:
+        is_of_one_side = is_of_one_way(measure, question)  # "how much money came in?" of "In"
+        if not (summing or is_selected or is_of_one_side):
             continue
-        least = 1 if is_of_one else 2
+        least = 1 if is_of_one_side else 2
         if (result := _sum_of(measure, table, selected, is_average=bool(averaging), least=least)) is not None:
             return [result]
     return _sums_of_quantities(question, tables, words)

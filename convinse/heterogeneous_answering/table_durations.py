@@ -45,7 +45,8 @@ def _span_of_days(question: Question, table: Table, row: int) -> timedelta | Non
     if not lasts(question, table.dated) and not _are_in_order(table.dated):
         return None
     try:
-        first, last = (datetime.fromisoformat(column.cells[row]["text"]) for column in table.dated if column.cells[row])
+        cells = (column.cells[row] for column in table.dated)
+        first, last = (datetime.fromisoformat(cell["text"]) for cell in cells if cell is not None)
     except ValueError:
         days = [day for column in table.dated if (day := column.day(row)) and is_calendar_day(*day)]
         return date(*days[1]) - date(*days[0]) if len(days) == 2 else None

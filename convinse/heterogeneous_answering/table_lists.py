@@ -281,9 +281,9 @@ def _names_of_rows(
     if kind != "person" or header_kind in ("date", "number", "place"):
         return None
     doers = operations.with_doers(question.language.properties.keywords(text))
-    texts = [column for column in names_first if not column.order and not _has_digits(column)]
+    words = (column for column in names_first if not column.order and not _has_digits(column))
     # "who borrows it?" of a column "Borrower"; the therapist, not the treatment, for "who treated her?"
-    return next((column for column in texts if column.keywords & doers or column.may_be_people), None)
+    return next((column for column in words if column.keywords & doers or column.may_be_people), None)
 
 
 def _is_said(header: str, question: Question) -> bool:

@@ -130,7 +130,8 @@ class Ellipses:
     def _with_whole_names(self, turn: Turn, last_question: str, start: int, end: int) -> tuple[int, int]:
         """Return the place of the words that an ellipsis replaces with all of a name that they are a part of.
 
-        Names are those without an item, and the cells of the row that the answer is from: "rye bread" of "how many rye breads".
+        Names are those without an item, and the cells of the row that the answer is from: "rye bread" of "how many rye breads". Behind
+        a word the next ones are of its name if the evidence has them so, too: "fire extinguisher".
         """
         if not any(map(str.isalpha, last_question[start:end])):
             return start, end  # "3" of "Alien 3" for "the second one"
@@ -147,7 +148,7 @@ class Ellipses:
                     if first < end and start < final:
                         start, end = min(start, first), max(end, final)
         said = cited[0]["evidence_text"].casefold() if cited else ""
-        for match, _ in spoken:  # "fire extinguisher", which the evidence has, too
+        for match, _ in spoken:
             is_next = match.start() == end + 1 and fold(match[0]) not in self._language.words.common
             if is_next and re.search(rf"\b{re.escape(last_question[start : match.end()].casefold())}\b", said):
                 end = match.end()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import dropwhile, groupby, takewhile
+from operator import itemgetter
 
 import numpy as np
 
@@ -116,9 +117,7 @@ class Rewriter:
         """
         words, keyword = self._language.words, self._language.properties.keyword
         spoken = [(fold(match[0]), match) for match in _WORD.finditer(question)]
-        phrases: list[
-            tuple[bool, bool, int, str]
-        ] = []  # whether behind "of" and an article, the number of words, the words
+        phrases: list[tuple[tuple[bool, bool, int], str]] = []  # each behind how well it names a thing
         article: re.Match[str] | None = None
         has_subject, is_owner = True, False
         for is_common, group in groupby(spoken, lambda pair: pair[0] in words.common):
@@ -135,9 +134,9 @@ class Rewriter:
             run = list(takewhile(lambda pair: keyword(pair[0]) in keywords, run))
             if run and not self._language.steps.is_verb(question, *run[0][1].span()):
                 phrase = question[(article or run[0][1]).start() : run[-1][1].end()]
-                phrases.append((is_owner and article is not None, article is not None, len(run), phrase))
+                phrases.append(((is_owner and article is not None, article is not None, len(run)), phrase))
             article = None
-        return max(phrases, key=lambda phrase: phrase[:3], default=(False, False, 0, ""))[-1]
+        return max(phrases, key=itemgetter(0), default=((), ""))[1]
 
     def _spoken(self, turn: Turn) -> tuple[str, bool]:
         """Return the question of a turn without asides, its topic in its place, and True if it needs nothing of the history.
