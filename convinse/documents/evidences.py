@@ -200,8 +200,8 @@ class _Cutting:
         lines = [block.lines[number] for number in data_rows(table, headed)] if block.lines else []
         title = ", ".join(dict.fromkeys(part for part in (self.title, *self._above[:-1]) if part))
         for snippet in row_snippets(table, headed, title, about, _LONGEST):
-            links: tuple[Link, ...] = ()  # on the subject of the row: its first cell of words
-            for part in snippet.parts:
+            links: tuple[Link, ...] = ()  # on the subject of the row: the cell below "Name", or the first cell of words
+            for part in sorted(snippet.parts, key=lambda part: fold(part.header) not in english().operations.naming):
                 text = snippet.text[part.start : part.end]
                 if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
                     links = (Link(part.start, part.end, text),)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..records.written_values import day_in
 from .code_pages import decoded
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 
@@ -27,6 +29,7 @@ _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
 _CODE = re.compile(
     r"[;{}]\s*$|^\s*(def|class|if|for|while|return|import|from)\b|^\s*(\$ |>>>|#|//|<)|[\w)\]]\(.*\)\s*$|\w\s?[-+*]?=\s?\S"
 )
+_WEEKDAY = re.compile(rf"(?:(?:{'|'.join(calendar.day_name)}),? )?")
 _DATED_TITLE = re.compile(
     r"(?:\w\S* ){0,3}[^\Wa-z_]\S* \(?\d{4}-\d\d-\d\d\)?"
 )  # 5.4.1 (2023-01-11); not "paid on 2023-01-11"
@@ -133,6 +136,9 @@ def _is_underline(line: _Line, above: _Line, alone: bool) -> bool:
 def _level(line: str, is_first: bool) -> int:
     if len(line) > _LONGEST_TITLE or line[-1] in ".:,":
         return 0
+    day = day_in(line)
+    if day is not None and _WEEKDAY.fullmatch(line[: day.start]) and day.end == len(line):
+        return 2  # of a programme of several days
     if is_first and not _ITEM.match(line):
         return 1
     if _DATED_TITLE.fullmatch(line):

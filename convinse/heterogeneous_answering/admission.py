@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
@@ -103,11 +104,8 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     types, form, of_others = question.language.answer_types, address_form(question), _places_of_others(question)
     # a model and the words agree: "and Turn the Page?" is no question for a page
     kinds_asked = {question.expected.kind, types.expected_type(question.in_full).kind}
-    is_for_number, is_for_value = kinds_asked == {"number"}, kinds_asked <= {"number", "date"}
-    begins_so = not question.language.times.while_.isdisjoint(
-        fold(question.in_full).split()[:1]
-    )  # "when do they come?"
-    is_for_time = question.is_of_files and "date" in kinds_asked and (len(kinds_asked) == 1 or begins_so)
+    is_for_number = kinds_asked == {"number"}
+    suits_files = _test_of_files(question, kinds_asked)
     words = _words_of_measure(question) if is_for_number else frozenset[str]()
     keywords = question.language.properties.keywords
     kinds = question.language.operations.addresses.values()
@@ -116,14 +114,8 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
     def is_of_kind(candidate: EntityCandidate) -> bool:
         if candidate.places and of_others.issuperset(candidate.places):
             return False
-        if is_for_value and is_document_item(candidate.entity["id"]) and question.pages.get(candidate.entity["id"]):
-            return False  # "minutes 2026-03-14" is no day
-        if (
-            is_for_time
-            and not candidate.computed
-            and not question.language.times.may_be_time(candidate.entity["label"])
-        ):
-            return False  # "New members" for "when do they come?"
+        if question.is_of_files and not candidate.computed and not suits_files(candidate):
+            return False
         if form is not None:  # "4412" below "phone" is an extension
             is_in_place = any(address_words & keywords(label.text) for role in candidate.roles for label in role.labels)
             return is_in_place or form.search(candidate.entity["label"]) is not None
@@ -132,6 +124,32 @@ def kind_test(question: Question) -> Callable[[EntityCandidate], bool]:
         return _is_number(question, candidate, words)
 
     return is_of_kind
+
+
+def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callable[[EntityCandidate], bool]:
+    """Return a test for what stands in files: only words of times answer "when?", and no number "who?" and "where?"."""
+    language, text = question.language, question.in_full
+    times, keywords = language.times, language.properties.keywords
+    begins_so = not times.while_.isdisjoint(fold(text).split()[:1])  # "when do they come?", whatever a model expects
+    is_for_time = "date" in kinds_asked and (len(kinds_asked) == 1 or begins_so)
+    is_for_hour = times.hours.search(text) is not None
+    is_for_name = language.answer_types.expected_type(text).kind in ("person", "place")
+    located = language.properties.keyword_set(language.operations.located)
+
+    def suits(candidate: EntityCandidate) -> bool:
+        name, label = candidate.entity["id"], candidate.entity["label"]
+        if kinds_asked <= {"number", "date"} and is_document_item(name) and question.pages.get(name):
+            return False  # "minutes 2026-03-14" is no day
+        if is_for_hour:
+            return times.hour.search(label) is not None
+        if is_for_time:
+            return times.may_be_time(label)
+        if is_for_name and (kind_of_value(name) or times.hour.fullmatch(label)):
+            headers = (each.text for role in candidate.roles for each in role.labels)
+            return any(located & keywords(header) for header in headers)  # "2" below "Room" for "where?"
+        return True
+
+    return suits
 
 
 def _words_of_measure(question: Question) -> frozenset[str]:

@@ -62,15 +62,19 @@ def asks_for_column(question: Question, named: AbstractSet[str], header: str) ->
     return likeness is not None and likeness >= _ASKED
 
 
-def meant_column(question: Question, columns: Sequence[Column], named: AbstractSet[str]) -> Column | None:
-    """Return the column that a question means without a word of its header: "what does Jan speak?"; None if none is near."""
+def meant_column(question: Question, columns: Sequence[Column], named: AbstractSet[str]) -> tuple[Column | None, float]:
+    """Return the column that a question means without a word of its header: "what does Jan speak?"; None if none is near.
+
+    With the cosine of both.
+    """
     vectors = question.embed([_without_names(question, named), *(column.header for column in columns)])
     if vectors is None or not columns:
-        return None
+        return None, 0.0
     likeness = vectors[1:] @ vectors[0]
     best = int(likeness.argmax())
     is_for_person = question.language.answer_types.expected_type(question.in_full).kind == "person"
-    return columns[best] if likeness[best] >= (_ALIKE_PERSON if is_for_person else _ASKED) else None
+    is_near = likeness[best] >= (_ALIKE_PERSON if is_for_person else _ASKED)
+    return (columns[best] if is_near else None), float(likeness[best])
 
 
 def _likeness(question: Question, text: str, header: str) -> float | None:

@@ -13,9 +13,9 @@ from rapidfuzz import fuzz, process
 from ..language.read_evidence import ReadEvidence
 from ..language.text import Words, fold
 from ..records.evidence import Entity
-from ..records.literals import is_item, is_known
+from ..records.literals import MONTHS, is_item, is_known
 from ..records.ranked_rows import RowForm, in_evidence
-from ..records.written_values import kind_of_value, value_at
+from ..records.written_values import day_in, kind_of_value, value_at
 from .ranked_answers import AnswerCandidate
 
 if TYPE_CHECKING:
@@ -28,6 +28,10 @@ _HAS_NAME = re.compile(r"[\w+=<>$€£×÷∞~^|]")
 _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _WRITTEN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MONTH = "|".join(MONTHS)
+_SPOKEN_DAY = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.? (?:of )?(?:{_MONTH})\b(?: \d{{4}}\b)?|\b(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b(?!:)(?:, \d{{4}}\b)?"
+)
 _NUMBERED_THING = re.compile(r"([A-Z][^\W\d_]+) \d[\w.]*")
 _LEAST = 1e-3  # normalised score of a span
 _SHORTEST = 4  # characters of a span that may match a name nearly
@@ -55,7 +59,9 @@ def read_answers(
         if not text or is_asked or evidences[place].names_nothing(text, end):
             continue  # "Can I bring my child?" of a list of questions answers none
         # an address is no item whose name it has
-        is_name = _ADDRESS.fullmatch(text) or (evidences[place].is_of_document and _is_numbered_thing(text))
+        is_name = _ADDRESS.fullmatch(text) or (
+            evidences[place].is_of_document and (_is_numbered_thing(text) or _is_day_of_any_year(text))
+        )
         entity = None if is_name else meaning(text, evidences[place], (start, end))
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place].text, 0, start)
@@ -121,6 +127,11 @@ def meaning(text: str, evidence: ReadEvidence, place: tuple[int, int] | None) ->
     return None
 
 
+def _is_day_of_any_year(text: str) -> bool:
+    """Return True for "28 May", whose 28 is no number."""
+    return _SPOKEN_DAY.fullmatch(text) is not None and day_in(text) is None
+
+
 def _is_numbered_thing(text: str) -> bool:
     """Return True for one name of a word and a number, "Room 2.14"; not for "May 2027" and "EUR 12", which are values."""
     value = value_at(text, 0, len(text)) if (match := _NUMBERED_THING.fullmatch(text)) else None
@@ -144,6 +155,9 @@ def _whole_words(span: AnswerSpan, evidence: ReadEvidence) -> tuple[str, int, in
         first, last = cell["start"], cell["start"] + len(cell["text"])
         if first <= start < last:
             start, end = (first, last) if _is_numbered_thing(cell["text"]) else (start, min(end, last))
+    for day in _SPOKEN_DAY.finditer(text) if evidence.is_of_document else ():  # "28", or "May", of "28 May, 16:00"
+        if day.start() <= start and end <= day.end():
+            start, end = day.span()
     for day in _WRITTEN_DAY.finditer(text):  # "14 09:00" of "2026-04-14 09:00"
         start = day.start() if day.start() < start < day.end() else start
         end = day.end() if day.start() < end < day.end() else end

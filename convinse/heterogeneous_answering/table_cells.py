@@ -31,7 +31,7 @@ def cells(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the cell of the row and the column that a question names."""
     requested = [(table, requested_cell(question, table)) for table in tables]
     if not any(cell for _, cell in requested):
-        requested = [(table, requested_cell(question, table, by_meaning=True)) for table in tables]
+        requested = _meant_cells(question, tables)
     for table, place in requested:
         row, column = place or (0, None)
         cell = None if column is None else column.cells[row]
@@ -47,12 +47,33 @@ def cells(question: Question, tables: Sequence[Table]) -> list[Computed]:
     return []
 
 
-def requested_cell(question: Question, table: Table, *, by_meaning: bool = False) -> tuple[int, Column] | None:
-    """Return the row and the column that a question names; None if it names none, several, or relates rows to each other.
+def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Table, tuple[int, Column] | None]]:
+    """Return the tables of files with the row that a question names and the column that it means: "what does Jan speak?" of "Languages".
 
-    `by_meaning`: a column of a file may be named by a word that its header lacks, see `meant_column`.
+    The nearest column comes first.
     """
-    operations, keywords = question.language.operations, question.language.properties.keywords
+    found: list[tuple[float, Table, tuple[int, Column]]] = []
+    types = question.language.answer_types
+    for table in tables:
+        row, used = requested_row(question, table) or (0, frozenset[str]())
+        if not used or table.pairs or not is_document_item(table.rows[row]["page"]):
+            continue
+        rest = unexplained(question, table, content_words(question), used)
+        if any(map(str.isdigit, "".join(rest))):
+            continue  # "How many in 2019?" of columns for 2017 and 2018
+        others = [column for column in table.columns if column.header and column is not table.name_column]
+        others = [column for column in others if not (column.is_empty(row) or column.numbers_rows)]
+        if not {question.expected.kind, types.expected_type(question.in_full).kind} & {"date", "number"}:
+            others = [column for column in others if not column.order]  # no day answers "who delivered it?"
+        column, likeness = meant_column(question, others, used)
+        if column is not None:
+            found.append((likeness, table, (row, column)))
+    return [(table, place) for _, table, place in sorted(found, key=lambda each: -each[0])]
+
+
+def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]] | None:
+    """Return the only row that a question names, with the words that do; None if it names none, several, or relates rows to each other."""
+    operations = question.language.operations
     words_as_written = frozenset(fold(question.in_full).split())
     if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
         return None
@@ -68,14 +89,17 @@ def requested_cell(question: Question, table: Table, *, by_meaning: bool = False
         return None
     if is_unexplained("cell", question, table, words, selection.used):
         return None
-    row = rows[0]
-    column = _requested_column(question, table, row, selection.used)
-    if column is None and by_meaning:
-        column = _meant(question, table, row, selection.used)
-    if column is None:
+    return rows[0], selection.used
+
+
+def requested_cell(question: Question, table: Table) -> tuple[int, Column] | None:
+    """Return the row and the column that a question names; None if it names none, several, or relates rows to each other."""
+    row, used = requested_row(question, table) or (0, frozenset[str]())
+    column = _requested_column(question, table, row, used) if used else None
+    cell = None if column is None else column.cells[row]
+    if column is None or (cell is not None and table.words.keywords(cell["text"]) & used):
         return None
-    cell = column.cells[row]
-    return None if cell is not None and keywords(cell["text"]) & selection.used else (row, column)
+    return row, column
 
 
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
@@ -89,6 +113,9 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if headed := [column for column in table.columns if column.keywords & head]:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     fits = _fits(question, table, row, matched, words, wide)
+    verb = question.language.properties.keywords(question.in_full.rsplit(maxsplit=1)[-1])
+    # "what did the café order?" is no number of an order
+    fits = {column: fit for column, fit in fits.items() if not (column.numbers_rows and column.keywords <= verb)}
     best = max(fits.values(), default=None)
     is_named = best is not None and best[-1] >= _LEAST_COVERAGE
     if date := _only_date(question, table, row, matched, is_named):
@@ -97,15 +124,6 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     # "what does it charge?" of a column "Rate per hour"
     is_measure = len(fitting) == 1 and not fitting[0].keywords.isdisjoint(wide - words)
     return fitting[0] if is_measure or (len(fitting) == 1 and is_named) else None
-
-
-def _meant(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
-    """Return the column of a table of a file that a question means: "what does Jan speak?" of "Languages"."""
-    rest = unexplained(question, table, content_words(question), matched)
-    if table.pairs or any(map(str.isdigit, "".join(rest))) or not is_document_item(table.rows[row]["page"]):
-        return None  # "How many in 2019?" of columns for 2017 and 2018
-    others = (column for column in table.columns if column.header and column is not table.name_column)
-    return meant_column(question, [column for column in others if not column.is_empty(row)], matched)
 
 
 def _fits(

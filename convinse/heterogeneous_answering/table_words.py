@@ -59,7 +59,8 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
 def is_of_money(column: Column, question: Question) -> bool:
     """Return True if a column is of amounts of money, by the sign of a currency or by its header."""
     is_by_header = is_of_one_way(column, question) or not column.keywords.isdisjoint(money_words(question))
-    return column.has_currency or is_by_header
+    is_total = question.language.operations.summing.search(column.header) is not None
+    return column.has_currency or is_by_header or is_total
 
 
 def is_of_one_way(column: Column, question: Question) -> bool:

@@ -32,6 +32,7 @@ class TalkWords(WordLists):
     joined: re.Pattern[str]
     behind_joined: re.Pattern[str]
     before_times: WordSet
+    adding: WordSet
     choosing: re.Pattern[str]
     places: Numbers
     other_one: re.Pattern[str]

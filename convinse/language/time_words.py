@@ -81,6 +81,8 @@ class TimeWords(WordLists):
     succeeding: WordSet
     preceding: WordSet
     former: WordSet
+    hours: re.Pattern[str]
+    hour: re.Pattern[str]
     moments: WordSet
     lasting: WordSet
     future: WordSet

@@ -61,6 +61,9 @@ class Ellipses:
         end = self._without_owner(question, last_question, start, end)
         start, end = self._with_whole_names(last_turn, last_question, start, end)
         start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, (start, end))
+        if self._adds(question, last_question, start, end):
+            last_question = f"{last_question.rstrip(' ?.!')} "
+            start = end = len(last_question)
         words = self._replacement(question, last_question[:start], last_question[start:end])
         turn = len(earlier) - 1
         insertions = [Insertion(0, start, turn, "question")] if start else []
@@ -114,6 +117,14 @@ class Ellipses:
             return before.start()
         within = [match for match in _WORD.finditer(last_question, start, end) if fold(match[0]) in prepositions]
         return within[-1].start() if within else start
+
+    def _adds(self, question: str, last_question: str, start: int, end: int) -> bool:
+        """Return True for words with a preposition over files in the place of words without any: "and for vegans?" is added to the question."""
+        said = [word for word in fold(question).split() if word not in self._language.words.fillers]
+        prepositions = self._language.talk.before_times | self._language.talk.adding
+        if self._has_relations or len(said) < 2 or said[0] not in prepositions:
+            return False
+        return prepositions.isdisjoint(fold(last_question[start:end]).split()[:1])
 
     def _without_owner(self, question: str, last_question: str, start: int, end: int) -> int:
         """Return where the words that an ellipsis replaces end: before "of flat 5" if "and the deposit?" has no "of" of its own."""

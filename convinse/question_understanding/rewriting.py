@@ -292,7 +292,8 @@ class Rewriter:
         cells, keywords = cited[0]["row"]["cells"], self._language.properties.keywords
         many = self._language.literals.counted.search(question)
         asked = keywords(question) - (keywords(many[0]) if many else frozenset())
-        if not asked or not asked <= frozenset().union(*(keywords(cell["header"]) for cell in cells[1:])):
+        headers = frozenset[str]().union(*(keywords(cell["header"]) for cell in cells[1:]))
+        if not asked <= headers or not (asked or many):  # "how many do we have?" names nothing
             return None
         spoken = keywords(f"{history[-1].get('resolved_question', '')} {answer_text(history[-1])}")
         texts = (cell["text"] for cell in cells if any(map(str.isalpha, cell["text"])))
@@ -334,8 +335,8 @@ def _named_row(turn: Turn, cited: Evidence) -> str:
     answers, is_for_person = turn.get("answers") or (), turn["representation"]["answer_type"] == "person"
     if len(answers) != 1 or "row" not in cited or is_for_person:
         return ""
-    name = cited["row"]["cells"][0]["text"]
-    return name if name == answers[0]["label"] else ""
+    names = [entity["label"] for entity in cited["wikidata_entities"]]  # of the file, and of what the row is about
+    return answers[0]["label"] if answers[0]["label"] in names else ""
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
