@@ -134,12 +134,13 @@ def _sums_of_quantities(question: Question, tables: Sequence[Table], words: froz
     """Return how many there are of the things that a question counts: "how many rolls?" of columns "Product" and "Quantity"."""
     properties = question.language.properties
     nouns = _nouns_behind(question.in_full, question.language.operations.counting, properties)
-    if nouns is None or not nouns[0]:
+    if nouns is None:
         return []
     for table in tables:
         columns = [column for column in table.amounts if column.keywords <= properties.quantity_stems]
         selected = selected_rows(question, table, words) if len(columns) == 1 else None
-        if selected is None or not nouns[0] <= selected.used - table.headers:
+        named = selected.used - table.headers if selected is not None else frozenset[str]()
+        if selected is None or not named or not nouns[0] <= named:  # "how many do we have (Milk Oolong)?" names no noun
             continue
         verb = _verb_at_end(question, selected)
         if table.measures(words) or is_unexplained("sum", question, table, words - verb, selected.used):

@@ -19,7 +19,7 @@ from .column_meanings import meant_column
 from .columns import Column
 from .question import Question
 from .selections import alternatives, extent_of, in_named_column
-from .table_words import content_words, is_unexplained, unexplained
+from .table_words import content_words, is_of_money, is_unexplained, unexplained
 from .tables import Selection, Table
 
 _BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
@@ -65,6 +65,8 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
         others = [column for column in others if not (column.is_empty(row) or column.numbers_rows)]
         if not {question.expected.kind, types.expected_type(question.in_full).kind} & {"date", "number"}:
             others = [column for column in others if not column.order]  # no day answers "who delivered it?"
+        if question.language.operations.counting.search(question.in_full):
+            others = [column for column in others if not is_of_money(column, question)]
         column, likeness = meant_column(question, others, used)
         if column is not None:
             found.append((likeness, table, (row, column)))
