@@ -29,9 +29,9 @@ def entries(question: Question) -> list[Computed]:
     for place, read in enumerate(question.evidences):
         if not read.is_of_document:
             continue
-        if asked := _asked_of_mail(question, read, words):
+        if role := _asked_of_mail(question, read, words):
             entity = _entity(_BESIDE_NAME.sub("", _named_value(read)[1]).strip())
-            found.setdefault(asked, []).append(Computed(entity, "entry", (place,)))
+            found.setdefault(role, []).append(Computed(entity, "entry", (place,)))
             continue
         names, text = _named_value(read)
         # "the website of the town hall" is the value of "town hall, address"
@@ -82,10 +82,10 @@ def _asked_of_mail(question: Question, read: ReadEvidence, words: frozenset[str]
     if not names or not is_of_mail(read.evidence) or read.subject is None or question.expected.kind != "person":
         return frozenset()
     keywords = question.language.properties.keywords
-    asked = words & keywords(question.language.operations.header(names[-1]))
-    subject = words & keywords(read.subject["label"]) - asked
-    is_explained = bool(subject) and len(words - asked - subject) <= _UNEXPLAINED
-    return asked if is_explained else frozenset()
+    role = words & keywords(question.language.operations.header(names[-1]))
+    subject = words & keywords(read.subject["label"]) - role
+    is_explained = bool(subject) and len(words - role - subject) <= _UNEXPLAINED
+    return role if is_explained else frozenset()
 
 
 def _parts(text: str) -> list[str]:

@@ -84,5 +84,5 @@ def total_or_all(columns: list[Column], question: Question) -> list[Column]:
     totals = [column for column in columns if operations.summing.search(column.header)]
     words = operations.received if operations.receiving.search(question.in_full) else operations.spent
     sided = [column for column in columns if is_of_one_way(column, question)]
-    meant = [column for column in sided if fold(column.header) in words]
-    return totals if len(totals) == 1 else meant if len(meant) == 1 < len(sided) else columns
+    sides = [column for column in sided if fold(column.header) in words]
+    return totals if len(totals) == 1 else sides if len(sides) == 1 < len(sided) else columns

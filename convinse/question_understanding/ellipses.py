@@ -222,7 +222,7 @@ class Ellipses:
         if len(said) < 2 or said[0] in self._language.words.common:
             return None
         start, end = place
-        for at, (word, match) in enumerate(spoken[: len(spoken) - len(said) + 1]):
+        for at, (word, match) in enumerate(spoken[: max(0, len(spoken) - len(said) + 1)]):
             if word == said[0]:
                 return min(start, match.start()), max(end, spoken[at + len(said) - 1][1].end())
         return None

@@ -283,7 +283,7 @@ class Rewriter:
     def _of_last_row(self, question: str, history: Sequence[Turn]) -> FullQuestion | None:
         """Return a question for another column of the row of the last answer, with the name of that row; else None.
 
-        "When did it start?" needs no pronoun: "and who is the client?", "what was the budget?".
+        "Who is the client?", "How much has been spent?" and "How many do we have?" go on about it without a pronoun.
         """
         cited = history[-1].get("top_evidences") or ()
         is_ellipsis = self._language.talk.bare_ellipsis.match(question) or self._reader.pronouns(question)
@@ -291,14 +291,14 @@ class Rewriter:
             return None
         cells, keywords = cited[0]["row"]["cells"], self._language.properties.keywords
         many = self._language.literals.counted.search(question)
-        asked = keywords(question) - (keywords(many[0]) if many else frozenset())
+        content = keywords(question) - (keywords(many[0]) if many else frozenset())
         headers = frozenset[str]().union(*(keywords(cell["header"]) for cell in cells[1:]))
-        if not asked <= headers or not (asked or many):  # "how many do we have?" names nothing
+        if not content <= headers or not (content or many):
             return None
-        spoken = keywords(f"{history[-1].get('resolved_question', '')} {answer_text(history[-1])}")
+        before = keywords(f"{history[-1].get('resolved_question', '')} {answer_text(history[-1])}")
         texts = (cell["text"] for cell in cells if any(map(str.isalpha, cell["text"])))
-        named = (text for text in texts if (words := keywords(text)) and words <= spoken - asked)
-        name = next(named, "")  # "Under 17" of a row that begins with "Football"
+        # "Under 17" of a row that begins with "Football"
+        name = next((text for text in texts if (words := keywords(text)) and words <= before - content), "")
         if not name:
             return None
         text = question.rstrip(" ?.!")
