@@ -293,7 +293,7 @@ class Rewriter:
         many = self._language.literals.counted.search(question)
         content = keywords(question) - (keywords(many[0]) if many else frozenset())
         headers = frozenset[str]().union(*(keywords(cell["header"]) for cell in cells[1:]))
-        if not content <= headers or not (content or many):
+        if not content <= headers or not (content or self._language.operations.counting.match(question)):
             return None
         before = keywords(f"{history[-1].get('resolved_question', '')} {answer_text(history[-1])}")
         texts = (cell["text"] for cell in cells if any(map(str.isalpha, cell["text"])))
