@@ -22,7 +22,7 @@ from .tables import data_rows, grid_of, named_values, parts_of, with_full_names
 from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 11  # raised when the same file gives other evidences
+FORMAT = 12  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _SEPARATOR = re.compile(r"_|-(?!\d)|(?<!\d)-")  # of words in the name of a file: "minutes_2026-03-14"

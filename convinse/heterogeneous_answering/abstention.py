@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from ..language.language import stop_words
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..records.conversation import Turn
+from ..records.literals import is_document_item
 from ..records.periods import Period, day_number
 from ..records.written_values import kind_of_value
 from .column_meanings import is_of_other_column
@@ -23,6 +25,7 @@ _UNKNOWN, _NOT_FOUND = "nothing is known of", "nothing was found about"
 _NO_NAME, _UNRELATED = "no name in the question is known", "no evidence has a word of the question"
 MISSING = (DO_NOT_SAY, _UNKNOWN, _NOT_FOUND, _NO_NAME, _UNRELATED)
 _RIVAL = 0.5  # share of the best answer's probability from which on another answer contradicts it
+_WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 _CERTAIN = 0.8  # the wrong ones of 119 questions without an answer had at most .76, right ones of natural-dev .89
 _BEGINNING = (
@@ -179,6 +182,8 @@ def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:
         (entity["id"], name)
         for entity in question.about
         if (name := keywords(items.label(entity["id"]) or entity["label"])) & words
+        # "dinner" is no name, though a row is about it
+        and not (is_document_item(entity["id"]) and not _is_capitalised(name, question))
         and not items.is_class(entity["id"])
         and types.heads(items.types(entity["id"])).isdisjoint(country)
     ]
@@ -191,6 +196,12 @@ def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:
         ):
             return False
     return True
+
+
+def _is_capitalised(name: AbstractSet[str], question: Question) -> bool:
+    """Return True if a question writes a word of a name, by its keywords, with a capital."""
+    words = [word for word in _WORD.findall(question.in_full)[1:] if word[:1].isupper()]
+    return not question.language.properties.keyword_set(words).isdisjoint(name)
 
 
 def _asks_about_future(question: Question, best: AnswerCandidate) -> bool:

@@ -29,8 +29,9 @@ _TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a par
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _WRITTEN_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MONTH = "|".join(MONTHS)
+_DAY = r"\d{1,2}[a-z]{0,2}"
 _SPOKEN_DAY = re.compile(
-    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.? (?:of )?(?:{_MONTH})\b(?: \d{{4}}\b)?|\b(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b(?!:)(?:, \d{{4}}\b)?"
+    rf"\b{_DAY}\.? (?:of )?(?:{_MONTH})\b(?: \d{{4}}\b)?|\b(?:{_MONTH}) {_DAY}\b(?!:)(?:, \d{{4}}\b)?"
 )
 _NUMBERED_THING = re.compile(r"([A-Z][^\W\d_]+) \d[\w.]*")
 _LEAST = 1e-3  # normalised score of a span

@@ -115,7 +115,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if headed := [column for column in table.columns if column.keywords & head]:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     fits = _fits(question, table, row, matched, words, wide)
-    verb = question.language.properties.keywords(question.in_full.rsplit(maxsplit=1)[-1])
+    last = question.in_full.rsplit(maxsplit=1)[-1]
+    verb = question.language.properties.keywords(last) if not any(map(str.isdigit, last)) else frozenset[str]()
     # "what did the café order?" is no number of an order
     fits = {column: fit for column, fit in fits.items() if not (column.numbers_rows and column.keywords <= verb)}
     best = max(fits.values(), default=None)

@@ -335,7 +335,8 @@ def _named_row(turn: Turn, cited: Evidence) -> str:
     answers, is_for_person = turn.get("answers") or (), turn["representation"]["answer_type"] == "person"
     if len(answers) != 1 or "row" not in cited or is_for_person:
         return ""
-    names = [entity["label"] for entity in cited["wikidata_entities"]]  # of the file, and of what the row is about
+    # of the file, and of what the row is about; not its days
+    names = [entity["label"] for entity in cited["wikidata_entities"] if is_document_item(entity["id"])]
     return answers[0]["label"] if answers[0]["label"] in names else ""
 
 
