@@ -133,15 +133,18 @@ def _is_opposed(question: Question, read: ReadEvidence) -> bool:
 
 
 def _says_outright(question: Question, read: ReadEvidence) -> bool | None:
-    """Return what "yes" or "no" the clause of a file says that has most of a question: "for massages no"; None without such a word."""
+    """Return what the clause of a file ends with that has most of a question, "for massages no"; None if that is neither yes nor no."""
     keywords = question.language.properties.keywords
     words = keywords(question.in_full)
     start, end = best_sentence(question, read, words) if read.is_of_document and is_prose(read) else (0, 0)
     clauses = _CLAUSE_END.split(read.text[start:end].rpartition("? ")[2])
     shared = [(len(words & keywords(clause)), fold(clause).split()) for clause in clauses]
     most = max(number for number, _ in shared)
-    said = [{"yes", "no"} & {*clause} for number, clause in shared if number == most > 0]
-    return said[0] == {"yes"} if len(said) == 1 and len(said[0]) == 1 else None
+    ends = {clause[-1] for number, clause in shared if number == most > 0}
+    operations, is_denied = question.language.operations, question.language.words.denial.search(question.in_full)
+    if is_denied or len(ends) != 1 or not ends <= operations.affirming | operations.refusing:
+        return None
+    return ends <= operations.affirming
 
 
 def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:
