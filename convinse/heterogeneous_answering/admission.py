@@ -134,6 +134,7 @@ def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callabl
     is_for_time = "date" in kinds_asked and (len(kinds_asked) == 1 or begins_so)
     is_for_hour = times.hours.search(text) is not None
     is_for_name = language.answer_types.expected_type(text).kind in ("person", "place")
+    is_choice = language.operations.offers(text)
     located = language.properties.keyword_set(language.operations.located)
 
     def suits(candidate: EntityCandidate) -> bool:
@@ -144,6 +145,8 @@ def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callabl
             return times.hour.search(label) is not None
         if is_for_time:
             return times.may_be_time(label)
+        if is_for_name and not is_choice and (said := keywords(label)) and said <= keywords(text):
+            return False  # "Gerald Ford" for "who was Gerald Ford's vice president?"
         if is_for_name and (kind_of_value(name) or times.hour.fullmatch(label)):
             headers = (each.text for role in candidate.roles for each in role.labels)
             return any(located & keywords(header) for header in headers)  # "2" below "Room" for "where?"

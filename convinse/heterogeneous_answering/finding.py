@@ -11,7 +11,7 @@ from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence, is_code
 from ..language.text import fold
 from ..records.evidence import Entity, is_of_mail, normalize_source
-from ..records.literals import is_item, is_number
+from ..records.literals import is_document_item, is_item, is_number
 from ..records.written_values import UNKNOWN, find_literals, value_at
 from .admission import possible_candidates, set_agreements
 from .candidates import Computed, EntityCandidate, EntityRole, RoleKind
@@ -19,7 +19,7 @@ from .merging import MergedCandidates
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .reader import as_words
-from .table_cells import requested_cell
+from .table_cells import requested_cell, requested_row
 from .table_words import content_words
 from .tables import Table
 
@@ -95,7 +95,8 @@ def _value_in_full(entity: Entity) -> Entity:
 def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]:
     """Return the places of evidences that are about other things than a question that names an empty cell, or a year without a column.
 
-    They are the rows of that table; of an empty cell also other rows, and texts of files, without the words that select its row.
+    They are the rows of that table; of an empty cell also other rows, and texts of files, without the words that select its row. Of a
+    table of a file in which a question names one row by a whole cell they are its other rows.
     """
     silent: set[int] = set()
     for table in tables:
@@ -104,6 +105,10 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
         is_unknown = requested is not None and (cell is None or cell["text"].lower() in UNKNOWN)
         if is_unknown or _lacks_year(question, table):
             silent.update(table.places.values())
+        row, used = requested_row(question, table) or (0, frozenset[str]())
+        is_named = any(places == [row] for places in ([at for at, _ in each] for each in table.named(used).values()))
+        if is_named and not table.pairs and is_document_item(table.rows[row]["page"]):
+            silent.update(place for at, place in table.places.items() if at != row)
         if is_unknown:
             named = table.selection(content_words(question)).used
             others = ((place, read) for place, read in enumerate(question.evidences) if not named <= read.keywords)
