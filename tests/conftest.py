@@ -100,7 +100,7 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(trylast=True)  # when its fixtures are closed
 def pytest_runtest_teardown(item, nextitem):
-    """Collect garbage at the end of each file: the models that it opened would fill gigabytes. What is left is not looked at again."""
+    """Collect garbage at the end of each file: the models that it opened would fill gigabytes. Later collections skip what is left."""
     if nextitem is None or nextitem.path != item.path:
         gc.collect()
         gc.freeze()

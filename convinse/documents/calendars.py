@@ -39,14 +39,14 @@ def read_calendar(data: bytes) -> ReadDocument:
             words = value.replace("\\n", " ").replace("\\,", ",").replace("\\;", ";").removeprefix("mailto:")
             fields[_EVENT.get(name, "")] = _STAMP.sub(_day, words)
     _part_days_from_hours(events)
-    heads = [name for name in ("event", "date", *_EVENT.values()) if any(name in event for event in events)]
-    heads = [*dict.fromkeys(heads)]
+    name_header, *others = _EVENT.values()
+    heads = [name for name in (name_header, "date", *others) if any(name in event for event in events)]
     rows = [heads, *([event.get(name, "") for name in heads] for event in events)]
     return ReadDocument("", [TableBlock(rows, heads=1), *described] if heads else described)
 
 
 def _part_days_from_hours(events: list[dict[str, str]]) -> None:
-    """Give events the day of their start, and leave their start and end the hours, if each has hours of one day: no day is told twice."""
+    """Put the day of each event into a field of its own, if all have hours of one day; their start and end are these hours then."""
     spans = [(_HOUR.split(event.get("start", "")), _HOUR.split(event.get("end", ""))) for event in events]
     if all(len(start) > 1 and (end == [""] or (len(end) > 1 and start[0] == end[0])) for start, end in spans):
         for event, (start, end) in zip(events, spans, strict=True):

@@ -11,6 +11,7 @@ from .candidates import Computed
 from .question import Question
 from .sentences import is_prose, sentence_spans
 
+_IN_BRACKETS = re.compile(r"\s*<[^<>]*>")
 # by the kinds of `operations.addresses`; a date is no phone number
 _FORMS = {
     "mail": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
@@ -23,6 +24,11 @@ _FORMS = {
     "account": re.compile(r"\b[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b"),
     "phone": re.compile(r"(?<![\w.,/-])(?!\d{4}-\d\d-\d\d)[+(]?\d(?:[ ()/–-]{0,2}\d){5,14}(?![\w@]|[.,/-]\d)"),
 }
+
+
+def without_address(name: str) -> str:
+    """Return the name of whom a mail is from or to: of "Ada Holt <ada@x.example>" the first two words."""
+    return _IN_BRACKETS.sub("", name).strip()
 
 
 def address_form(question: Question) -> re.Pattern[str] | None:

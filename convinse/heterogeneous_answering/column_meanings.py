@@ -11,6 +11,7 @@ from ..records.units import quantity_of
 from .columns import Column
 from .question import Question
 from .ranked_answers import AnswerCandidate
+from .table_words import is_of_one_way
 
 # Least cosine of a question and of the header above its answer. Of 371 questions of SimpleQuestions that have no word of their property nine of
 # ten are nearer than that to its name, and one of six to the name of another one. On 97 questions over four folders that had no say it leaves
@@ -38,8 +39,7 @@ def is_of_other_column(question: Question, best: AnswerCandidate) -> bool:
         cell = name
     if cell is None or not keywords(cell["header"]).isdisjoint(words):
         return False
-    operations = question.language.operations
-    if fold(cell["header"]) in operations.spent | operations.received:
+    if is_of_one_way(cell["header"], question):
         return False  # "Out" says little of a meaning
     if quantity_of(cell["header"]) == question.language.literals.quantity(question.in_full) == "money":
         return False  # "Parts (EUR)" for what it costs
@@ -52,20 +52,14 @@ def is_of_other_column(question: Question, best: AnswerCandidate) -> bool:
         if not question.language.steps.identifying.match(text):
             return False
         least = _ALIKE_PERSON
-    likeness = _likeness(question, text, cell["header"])
-    return likeness is not None and likeness < least
-
-
-def asks_for_column(question: Question, named: AbstractSet[str], header: str) -> bool:
-    """Return True if a question means a header whose words it lacks, given the words by which it names rows: "speak" means "Languages"."""
-    likeness = _likeness(question, _without_names(question, named), header)
-    return likeness is not None and likeness >= _ASKED
+    vectors = question.embed([text, cell["header"]])
+    return vectors is not None and float(vectors[1] @ vectors[0]) < least
 
 
 def meant_column(question: Question, columns: Sequence[Column], named: AbstractSet[str]) -> tuple[Column | None, float]:
-    """Return the column that a question means without a word of its header: "what does Jan speak?"; None if none is near.
+    """Return the column that a question means without a word of its header, and their cosine; None for the column if none is near.
 
-    With the cosine of both.
+    "What does Jan speak?" means "Languages"; `named` are the keywords by which it names a row.
     """
     vectors = question.embed([_without_names(question, named), *(column.header for column in columns)])
     if vectors is None or not columns:
@@ -75,11 +69,6 @@ def meant_column(question: Question, columns: Sequence[Column], named: AbstractS
     is_for_person = question.language.answer_types.expected_type(question.in_full).kind == "person"
     is_near = likeness[best] >= (_ALIKE_PERSON if is_for_person else _ASKED)
     return (columns[best] if is_near else None), float(likeness[best])
-
-
-def _likeness(question: Question, text: str, header: str) -> float | None:
-    vectors = question.embed([text, header])
-    return None if vectors is None else float(vectors[1] @ vectors[0])
 
 
 def _without_names(question: Question, matched: AbstractSet[str]) -> str:

@@ -17,9 +17,8 @@ from ..records.written_values import UNKNOWN, day_in
 
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
-_SMALL_WORD = re.compile(
-    r"(?<![^\W_])[^\W\d_A-Z]{4,}(?![^()]*\))"
-)  # "massage" of "Hot stone massage", not "de" and "(chair)"
+# "massage" of "Hot stone massage"; not "de" and "(chair)", which stand in names of people, too
+_SMALL_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z]{4,}(?![^()]*\))")
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
 
 

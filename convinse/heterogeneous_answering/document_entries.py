@@ -8,6 +8,7 @@ from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.conversation import Extent
 from ..records.evidence import Entity, is_of_mail, passage_start
+from .addresses import without_address
 from .candidates import Computed
 from .question import Question
 from .sentences import best_sentence
@@ -15,7 +16,6 @@ from .sentences import best_sentence
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
-_BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
 _ROLE = re.compile(r"((?:[^\W\d_][\w'’.-]* ){0,3}[^\W\d_][\w'’.-]*) \(([^(),;]{2,40})\)")  # "Katrin Oswald (manager)"
 _WORD_BEFORE = re.compile(r"\b([a-z]{3,})(?=((?: [A-Z][\w'’.-]*){1,4}))")
 _WEB = re.compile(r"https?://|www\.|mailto:")
@@ -30,7 +30,7 @@ def entries(question: Question) -> list[Computed]:
         if not read.is_of_document:
             continue
         if role := _asked_of_mail(question, read, words):
-            entity = _entity(_BESIDE_NAME.sub("", _named_value(read)[1]).strip())
+            entity = _entity(without_address(_named_value(read)[1]))
             found.setdefault(role, []).append(Computed(entity, "entry", (place,)))
             continue
         names, text = _named_value(read)
@@ -57,7 +57,7 @@ def roles(question: Question) -> list[Computed]:
     found: dict[str, Computed] = {}
     for place, read in enumerate(question.evidences):
         names, text = _named_value(read)
-        role = names[-1] if names and fold(_BESIDE_NAME.sub("", text)) == name else ""
+        role = names[-1] if names and fold(without_address(text)) == name else ""
         bracket = next((match for match in _ROLE.finditer(read.text) if fold(match[1]).endswith(name)), None)
         role = bracket[2] if bracket else role or _role_before(question, read.text, name)
         if read.is_of_document and role and not any(map(str.isdigit, role)):

@@ -105,10 +105,11 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
         is_unknown = requested is not None and (cell is None or cell["text"].lower() in UNKNOWN)
         if is_unknown or _lacks_year(question, table):
             silent.update(table.places.values())
-        row, used = requested_row(question, table) or (0, frozenset[str]())
-        is_named = any(places == [row] for places in ([at for at, _ in each] for each in table.named(used).values()))
-        if is_named and not table.pairs and is_document_item(table.rows[row]["page"]):
-            silent.update(place for at, place in table.places.items() if at != row)
+        if not table.pairs and is_document_item(table.rows[0]["page"]):
+            row, used = requested_row(question, table) or (0, frozenset[str]())
+            rows_by_name = [{at for at, _ in places} for places in table.named(used).values()]
+            if {row} in rows_by_name:
+                silent.update(place for at, place in table.places.items() if at != row)
         if is_unknown:
             named = table.selection(content_words(question)).used
             others = ((place, read) for place, read in enumerate(question.evidences) if not named <= read.keywords)

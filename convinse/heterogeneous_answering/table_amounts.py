@@ -121,7 +121,7 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if is_unexplained("sum", question, table, words - _verb_at_end(question, selected, summing), selected.used):
             continue
         is_selected = selected.used or any(map(str.isdigit, measure.keywords & words))  # "gas in 2024"
-        is_of_one_side = is_of_one_way(measure, question)  # "how much money came in?" of "In"
+        is_of_one_side = is_of_one_way(measure.header, question)  # "how much money came in?" of "In"
         if not (summing or is_selected or is_of_one_side):
             continue
         least = 1 if is_of_one_side else 2

@@ -12,6 +12,7 @@ from ..records.literals import is_date, is_document_item, is_number, number_enti
 from ..records.ranked_rows import value_of
 from ..records.units import BASE_UNITS
 from ..records.written_values import day_in, value_at
+from .addresses import without_address
 from .bounds import with_measures
 from .candidates import Computed
 from .cell_answers import cell_answers, head_keywords
@@ -22,8 +23,7 @@ from .selections import alternatives, extent_of, in_named_column
 from .table_words import content_words, is_of_money, is_unexplained, unexplained
 from .tables import Selection, Table
 
-_BESIDE_NAME = re.compile(r"\s*<[^<>]*>")  # "Ada Holt <ada@x.example>"
-_CODE = re.compile(r"[A-Z]{1,4}[ -][A-Z\d -]*\d[A-Z\d -]*")
+_CODE = re.compile(r"[A-Z]{1,4}[ -][A-Z\d -]*\d[A-Z\d -]*")  # "FL-KT 218"
 _LEAST_COVERAGE = 0.5  # of the words of a header, for a question to name it
 
 
@@ -172,7 +172,7 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     if day is not None and (day.start, day.end) == (0, len(text)):
         return [day.entity]
     answers = cell_answers(cell, question)
-    name = _BESIDE_NAME.sub("", text).strip()
+    name = without_address(text)
     if table.pairs and name != text:  # of an address
         answers = [{"id": name, "label": name}]
     if kind == "number" and _CODE.fullmatch(text) and value_at(text, 0, len(text)) is None:

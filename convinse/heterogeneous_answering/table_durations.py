@@ -44,13 +44,13 @@ def _span_of_days(question: Question, table: Table, row: int) -> timedelta | Non
     """Return the time between the first and the last day of a row, to the minute if both say so; None without both."""
     if not lasts(question, table.dated) and not _are_in_order(table.dated):
         return None
+    cells = (column.cells[row] for column in table.dated)
     try:
-        cells = (column.cells[row] for column in table.dated)
         first, last = (datetime.fromisoformat(cell["text"]) for cell in cells if cell is not None)
-    except ValueError:
+        return last - first
+    except (ValueError, TypeError):  # days in words, or one with a time zone and one without
         days = [day for column in table.dated if (day := column.day(row)) and is_calendar_day(*day)]
         return date(*days[1]) - date(*days[0]) if len(days) == 2 else None
-    return last - first
 
 
 def _are_in_order(dated: Sequence[Column]) -> bool:
@@ -64,7 +64,10 @@ def _are_in_order(dated: Sequence[Column]) -> bool:
 def _span_of_hours(table: Table, row: int) -> timedelta | None:
     """Return the time from the first to the last hour of a row, of one column or two; None without both."""
     clocks = [clock for column in table.clocks if (clock := column.clock[row]) is not None]
-    return timedelta(minutes=clocks[-1][1] - clocks[0][0]) if 0 < len(clocks) <= 2 else None
+    if not 0 < len(clocks) <= 2:
+        return None
+    span = timedelta(minutes=clocks[-1][1] - clocks[0][0])
+    return span if span >= timedelta() else span + timedelta(days=1)  # a night shift from 22:00 to 6:00
 
 
 def _in_words(span: timedelta) -> str:

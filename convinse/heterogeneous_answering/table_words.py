@@ -58,15 +58,15 @@ def relates_rows(question: Question, tables: Sequence[Table]) -> bool:
 
 def is_of_money(column: Column, question: Question) -> bool:
     """Return True if a column is of amounts of money, by the sign of a currency or by its header."""
-    is_by_header = is_of_one_way(column, question) or not column.keywords.isdisjoint(money_words(question))
+    is_by_header = is_of_one_way(column.header, question) or not column.keywords.isdisjoint(money_words(question))
     is_total = question.language.operations.summing.search(column.header) is not None
     return column.has_currency or is_by_header or is_total
 
 
-def is_of_one_way(column: Column, question: Question) -> bool:
-    """Return True if a column has what was paid, or what was received: "Out", "In"."""
+def is_of_one_way(header: str, question: Question) -> bool:
+    """Return True for the header of what was paid, or of what was received: "Out", "In"."""
     operations = question.language.operations
-    return fold(column.header) in operations.spent | operations.received
+    return fold(header) in operations.spent | operations.received
 
 
 def money_words(question: Question) -> AbstractSet[str]:
@@ -83,6 +83,6 @@ def total_or_all(columns: list[Column], question: Question) -> list[Column]:
     operations = question.language.operations
     totals = [column for column in columns if operations.summing.search(column.header)]
     words = operations.received if operations.receiving.search(question.in_full) else operations.spent
-    sided = [column for column in columns if is_of_one_way(column, question)]
+    sided = [column for column in columns if is_of_one_way(column.header, question)]
     sides = [column for column in sided if fold(column.header) in words]
     return totals if len(totals) == 1 else sides if len(sides) == 1 < len(sided) else columns

@@ -14,7 +14,7 @@ from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..language.validity import contradicting, holding, judged_parts
 from .bounds import bound_words
-from .column_meanings import asks_for_column
+from .column_meanings import meant_column
 from .comparisons import holds as comparison_holds
 from .memberships import is_member
 from .question import NO, YES, Question
@@ -214,7 +214,9 @@ def _is_verb_of_column(question: Question, table: Table, rest: AbstractSet[str],
         return False
     values = [column for column in table.columns if column is not names and named & keywords(column.texts)]
     days = keywords(question.language.answer_types.date_nouns)
-    return len(values) == 1 and (bool(values[0].keywords & days) or asks_for_column(question, named, values[0].header))
+    if len(values) != 1:
+        return False
+    return bool(values[0].keywords & days) or meant_column(question, values, named)[0] is not None
 
 
 def _covered(question: Question) -> list[float]:

@@ -191,7 +191,7 @@ class Rewriter:
         readings = [(share, ellipsis)] if ellipsis else []
         # without relations between items, a question without pronoun does not refer to the history
         may_refer = self._has_relations or self._reader.pronouns(question)
-        # "she" is no file if somebody was spoken of
+        # "she" is the person who was spoken of, rather than a file
         best_fit = 0.0 if self._has_relations else max((each.fits for each in features), default=0.0)
         for place in order if may_refer else ():
             probability = (1 - share) * probabilities[place]
