@@ -28,7 +28,7 @@ _READ = 5  # evidences that the model reads at most
 _LEAST = 0.02  # of a probability, for its odds
 _LEAST_WEIGHT = 1e-6  # of an evidence: all may have score 0
 _EQUAL = 1e-9  # shares that differ by less are equal
-_CLAUSE_END = re.compile(r"[,;]\s")
+_TICK = re.compile(r"\[([ xX])\] ")  # before an item of a list to tick off
 _COVERED = 0.6  # of a question's words that an evidence must have to say something about it
 
 Judge = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
@@ -91,9 +91,7 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
         odds = np.log(yes / (1 - yes))
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
-    if _is_opposed(question, question.evidences[order[0]]):
-        return Verdict(_certain(holds=False), tuple(order[:1]), is_covered=True)
-    if (said := _says_outright(question, question.evidences[order[0]])) is not None:
+    if (said := _decides(question, question.evidences[order[0]])) is not None:
         return Verdict(_certain(said), tuple(order[:1]), is_covered=True)
     denial, best = question.language.words.denial.search, _text(question, order[0])
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
@@ -114,37 +112,55 @@ def _certain(holds: bool) -> YesNoFeatures:
     return YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))
 
 
-def _is_opposed(question: Question, read: ReadEvidence) -> bool:
-    """Return True if a clause of a file that has all of a question says the opposite of a word of it: "Sunday: closed"."""
+def _decides(question: Question, read: ReadEvidence) -> bool | None:
+    """Return what the clause of a file says that has the last words of a question; None if it does not decide.
+
+    A word of the question or its opposite decides: "Sunday: closed", "Dogs are welcome in rooms, but not in the kitchen"; or a yes or no at
+    the end, "for massages no". A clause without such a word says what the one before says, unless it denies or excepts.
+    """
     words, keywords = question.language.words, question.language.properties.keywords
-    asking = [word for word in fold(question.in_full).split() if word in words.opposites]
-    if not read.is_of_document or len(asking) != 1 or words.denial.search(question.in_full):
-        return False
-    start, end = best_sentence(question, read, keywords(question.in_full))
-    # the document's title says what all of its sentences are about
-    rest = keywords(question.in_full) - keywords(asking[0]) - keywords(read.text[:start])
-    clauses = _CLAUSE_END.split(read.text[start:end])
-    clause = max(clauses, key=lambda clause: len(rest & keywords(clause)))
-    if not rest or not rest <= keywords(clause) or words.denial.search(clause):
-        return False
-    opposites, said = words.opposites[asking[0]], {*fold(clause).split()}
-    is_said = any(words.opposites.get(word) == opposites for word in said)  # "permitted" for "allowed"
-    return not is_said and not said.isdisjoint(opposites)
-
-
-def _says_outright(question: Question, read: ReadEvidence) -> bool | None:
-    """Return what the clause of a file ends with that has most of a question, "for massages no"; None if that is neither yes nor no."""
-    keywords = question.language.properties.keywords
-    words = keywords(question.in_full)
-    start, end = best_sentence(question, read, words) if read.is_of_document and is_prose(read) else (0, 0)
-    clauses = _CLAUSE_END.split(read.text[start:end].rpartition("? ")[2])
-    shared = [(len(words & keywords(clause)), fold(clause).split()) for clause in clauses]
-    most = max(number for number, _ in shared)
-    ends = {clause[-1] for number, clause in shared if number == most > 0}
-    operations, is_denied = question.language.operations, question.language.words.denial.search(question.in_full)
-    if is_denied or len(ends) != 1 or not ends <= operations.affirming | operations.refusing:
+    folded = fold(question.in_full).split()
+    asking = next((word for word in folded if word in words.opposites), "")
+    start, end = best_sentence(question, read, keywords(question.in_full)) if read.is_of_document else (0, 0)
+    if start == end or words.denial.search(" ".join(word for word in folded if word not in words.lacking)):
         return None
-    return ends <= operations.affirming
+    clauses = words.clauses.split(read.text[start:end].rpartition("? ")[2])
+    # the document's title says what all of its sentences are about
+    about = keywords(read.text[: sentence_spans(read)[0][0]]) | keywords(asking)
+    asked = [keyword for word in folded for keyword in keywords(word) - about]
+    first = {keyword: place for place, clause in reversed([*enumerate(clauses)]) for keyword in keywords(clause)}
+    missing = {*asked} - first.keys()
+    # what is permitted is said with other verbs: "can I bring my dog?"
+    if len(missing) > (folded[0] in words.permitting) or missing & {*asked[-1:]} or not asked:
+        return None
+    place = max(first[keyword] for keyword in asked if keyword in first)
+    if bool(words.lacking & {*folded}) != (fold(clauses[place]).split()[0] in words.lacking):
+        return None
+    said: list[bool | None] = []
+    for clause in clauses:
+        said.append(_says(question, clause, asking, said[-1] if said else None))
+    return next((one for one in said[place:] if one is not None), None)
+
+
+def _says(question: Question, clause: str, asking: str, before: bool | None) -> bool | None:
+    """Return what a clause says by a word of a question, "allowed", or its opposite; `before`: what the clause before says."""
+    words, operations = question.language.words, question.language.operations
+    folded = fold(clause).split()
+    if ticked := _TICK.match(clause):
+        return ticked[1] != " "
+    if folded[-1] in operations.affirming | operations.refusing:
+        return folded[-1] in operations.affirming
+    opposites = words.opposites.get(asking, frozenset())
+    is_affirmed = bool(opposites) and any(words.opposites.get(word) == opposites for word in folded)
+    is_opposed = not opposites.isdisjoint(folded)
+    denial = words.denial.search(" ".join(word for word in folded if word not in words.lacking))
+    if is_affirmed != is_opposed:
+        return is_affirmed != bool(denial)
+    if before is not None:
+        return before != bool(denial or operations.excepting.match(clause))
+    # "Cars must not be parked here", "No glass by the pool"
+    is_ban = denial is not None and (denial.start() == 0 or not words.permitting.isdisjoint(folded))
+    return False if opposites and is_ban else None
 
 
 def _rows_hold(question: Question, of_documents: Sequence[Table]) -> tuple[bool, tuple[int, ...]] | None:

@@ -101,6 +101,9 @@ class Words(WordLists):
     denial: re.Pattern[str]
     expletive: re.Pattern[str]
     opposites: Table
+    permitting: WordSet
+    lacking: WordSet
+    clauses: re.Pattern[str]
     written_small: WordSet
 
     @cached_property
