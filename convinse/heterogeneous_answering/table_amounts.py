@@ -20,7 +20,7 @@ from .comparisons import chosen_by_value
 from .counts import MANY_WORDS
 from .question import Question
 from .selections import extent_of, selected_rows
-from .table_words import content_words, is_of_money, is_of_one_way, is_unexplained, money_words, total_or_all
+from .table_words import content_words, is_of_money, is_of_one_way, is_unexplained, money_words, row_words, total_or_all
 from .tables import Selection, Table
 
 _DECIMALS = 2  # of an average, as amounts of money have them
@@ -110,19 +110,19 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if len(measures) != 1 or measures[0].is_timed:
             continue
         measure = measures[0]
-        page = properties.keywords(question.items.label(table.rows[0]["page"]) or "")
-        if nouns and not is_of_rows and not nouns[0] & (measure.keywords | table.title_keywords | page):
+        if nouns and not is_of_rows and not nouns[0] & (measure.keywords | row_words(table, question)):
             continue
         selected = selected_rows(question, table, words - measure.keywords)
         if selected is None or len(selected.rows) < 2:
             continue
         if not summing and _is_name_of_one(table, selected):
             continue  # "how much does the roll weigh?" of rolls and cinnamon rolls
-        if is_unexplained("sum", question, table, words - _verb_at_end(question, selected, summing), selected.used):
+        rest = words - _verb_at_end(question, selected, summing) - row_words(table, question)
+        if is_unexplained("sum", question, table, rest, selected.used):
             continue
         is_selected = selected.used or any(map(str.isdigit, measure.keywords & words))  # "gas in 2024"
         is_of_one_side = is_of_one_way(measure.header, question)  # "how much money came in?" of "In"
-        if not (summing or is_selected or is_of_one_side):
+        if not (summing or is_selected or is_of_one_side or operations.every.search(text)):
             continue
         least = 1 if is_of_one_side else 2
         if (result := _sum_of(measure, table, selected, is_average=bool(averaging), least=least)) is not None:

@@ -110,11 +110,22 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if question.expected.kind == "person":  # "who drives it?" of a column "Driver"
         wide = question.language.operations.with_doers(wide)
     if question.language.answer_types.expected_type(question.in_full).kind == "place":
+        origins = question.language.operations.origins.get(fold(question.in_full).split()[-1], frozenset())
+        if headed := [column for column in table.columns if not origins.isdisjoint(fold(column.header).split())]:
+            return headed[0]  # "where is she from" of "Room" and "Country"
         wide |= question.language.properties.keyword_set(question.language.operations.located)
     head = head_keywords(question)
     if headed := [column for column in table.columns if column.keywords & head]:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     fits = _fits(question, table, row, matched, words, wide)
+    if question.language.literals.paying.match(question.in_full):  # "how much is the single room" of "Room" and "Price"
+        prices = [column for column in fits if is_of_money(column, question)]
+        if len(prices) == 1 and question.is_of_files:
+            return prices[0]
+    if measures := {column: fit for column, fit in fits.items() if column.order and column.keywords & (wide - words)}:
+        # "how large is the plot" of "Plot" and "Area"
+        is_counted = question.language.operations.counting.search(question.in_full)
+        fits = measures if question.expected.kind == "number" and not is_counted else fits
     last = question.in_full.rsplit(maxsplit=1)[-1]
     verb = question.language.properties.keywords(last) if not any(map(str.isdigit, last)) else frozenset[str]()
     # "what did the café order?" is no number of an order
@@ -183,8 +194,8 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
         if (value := value_at(text, 0, len(text))) is not None:
             # with its unit; of "1 h 50 min" no number is a part
             answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
-    if column.keywords & head_keywords(question):
-        return answers
+    if column.keywords & head_keywords(question):  # "what size" may be "large"
+        return answers or ([] if any(map(str.isdigit, text)) else [{"id": text, "label": text}])
     return [answer for answer in answers if is_of_kind(answer, question, column)]
 
 

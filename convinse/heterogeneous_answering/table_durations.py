@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+from ..records.evidence import Entity
 from ..records.literals import is_calendar_day
+from ..records.units import UNIT_RANKS
 from .candidates import Computed
 from .columns import Column
 from .question import Question
 from .selections import extent_of
+from .table_series import column_of_people
 from .table_times import lasts
 from .table_words import content_words, unexplained
-from .tables import Table
+from .tables import Table, evidence_of_row
 
 _MOST_VERBS = 1  # words of a question that no table has: "take", "run"
 
@@ -37,6 +40,37 @@ def durations(question: Question, tables: Sequence[Table]) -> list[Computed]:
             label = _in_words(span)
             extent = extent_of(table, selected)
             return [Computed({"id": label, "label": label}, "span", table.evidence_places([row]), extent=extent)]
+    return []
+
+
+def lasting_longest(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return the rows of a file that last the longest, or the shortest: "Who stays the longest?" of "Arrival" and "Departure"."""
+    operations, properties = question.language.operations, question.language.properties
+    order = operations.order(question.text) or operations.order(question.in_full)
+    if order is None or not question.is_of_files or not order.by & properties.keyword_set(UNIT_RANKS[1]):
+        return []
+    words = content_words(question) - properties.keyword_set(order.words) - order.by
+    for table in tables:
+        spans = {row: _span_of_days(question, table, row) or _span_of_hours(table, row) for row in range(len(table.rows))}
+        selected = table.selection(words)
+        rest = unexplained(question, table, words, selected.used) - properties.light_keywords
+        lasting = {row: span for row in selected.rows if (span := spans[row]) is not None}
+        is_open = operations.staying.search(question.in_full) and len(lasting) < len(selected.rows)
+        if order.by & table.headers or len({*lasting.values()}) < 2 or len(rest) > _MOST_VERBS or is_open:
+            continue
+        head = properties.keywords(operations.head(question.text))
+        is_for_person = question.language.answer_types.expected_type(question.in_full).kind == "person"
+        people = column_of_people(table, table.name_column, question) if is_for_person else None
+        headed = next((column for column in table.columns if column.keywords & head), people or table.name_column)
+        best = (max if order.highest else min)(lasting.values())
+        rows = [row for row, span in lasting.items() if span == best]
+        cells = [cell for row in rows if headed is not None and (cell := headed.cells[row]) is not None]
+        names: list[Entity] = [{"id": cell["text"], "label": cell["text"]} for cell in cells]
+        if len(names) == len(rows):
+            extent = extent_of(table, selected)
+            members = tuple((name, evidence_of_row(table, row, question)) for row, name in zip(rows, names, strict=True))
+            places = table.evidence_places(rows)
+            return [Computed(names[0], "order", places, members=members if len(rows) > 1 else (), extent=extent)]
     return []
 
 

@@ -14,8 +14,9 @@ from .cell_answers import answer_in_row, cell_answers, head_keywords, noun_keywo
 from .columns import Column
 from .question import Question
 from .selections import extent_of, selected_rows
+from .table_durations import lasting_longest
 from .table_series import Listing, columns_of_doers, items_of, listing_by_date
-from .table_words import content_words, is_of_money, title_words, total_or_all, unexplained
+from .table_words import content_words, is_of_money, row_words, total_or_all, unexplained
 from .tables import Selection, Table, evidence_of_row
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
@@ -31,6 +32,8 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     order = _asked_order(question)
     if order is None or not (order.noun or order.by or question.is_of_files):
         return []
+    if lasting := lasting_longest(question, tables):
+        return lasting
     operations = question.language.operations
     ages = question.language.literals.names_of("old") - {"old"}
     if order.words & operations.aging and any(column.keywords & ages for table in tables for column in table.amounts):
@@ -70,7 +73,7 @@ def _unexplained(listing: Listing, order: AskedOrder, question: Question) -> fro
     verbs = properties.keyword_set(question.language.operations.adding).difference(
         order.noun
     )  # an "order" is a thing, too
-    return unexplained(question, table, words - verbs, table.selection(words).used)
+    return unexplained(question, table, words - verbs - row_words(table, question), table.selection(words).used)
 
 
 def _of_all_rows(listing: Listing, rows: Sequence[int], question: Question) -> Computed | None:
@@ -143,6 +146,8 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
         for column in table.columns
         if column.order and column.keywords & (order.by if column.is_dated else nouns)
     ]
+    # "which room is the cheapest" of "Room" and "Price"
+    amounts = [column for column in amounts if not (column.numbers_rows and column.keywords & frozenset(order.noun))]
     # "the highest rent in 2024": the column of a year
     years = [column for column in table.amounts if column.keywords & {word for word in words if word.isdigit()}]
     # "the largest invoice": the only amount of the things, or their total
@@ -155,7 +160,7 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
     asks_for_money = bool(order.by & language.literals.names_of("money")) and not amounts
     things = frozenset(order.noun) | head_keywords(question)
     # "the most expensive insurance" of premiums
-    if asks_for_money and things & (table.headers | title_words(table, question)):
+    if asks_for_money and things & (table.headers | row_words(table, question)):
         alone = alone or [column for column in table.amounts if column.has_currency]
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
     relating = language.operations.relating - language.operations.greater - language.operations.lesser
@@ -188,23 +193,26 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if kind == "date":
         return table.dated[0] if table.dated else None
+    if question.language.literals.paying.match(question.in_full) and is_of_money(measure, question):
+        return measure  # "how much is the cheapest room"
     first = frozenset(order.noun[:1]) - measure.keywords
-    if first & title_words(table, question):  # "cheapest firm per hour" of firms
-        return table.name_column
+    things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
+    things = _without_numbers(things, table)
+    is_for_person = kind == "person" and types.expected_type(question.in_full).kind == kind
+    if first & row_words(table, question) and not is_for_person:  # "cheapest firm per hour" of firms
+        return things[0] if things and things[0].keywords & first else table.name_column
     if (
         kind in ("number", "any")
         and measure.keywords & (head | frozenset(order.noun))
         and not table.headers & (head - measure.keywords)
     ):
         return measure
-    if kind == "person" and types.expected_type(question.in_full).kind != kind:  # "longest incident" of incidents
-        kind = "any" if frozenset(order.noun) & title_words(table, question) else kind
+    if kind == "person" and not is_for_person:  # "longest incident" of incidents
+        kind = "any" if frozenset(order.noun) & row_words(table, question) else kind
     if kind == "person":
         people = columns_of_doers(table, order, question)
         people = people or table.people(types, [column for column in table.columns if not column.order])
         return next(iter(people), table.name_column)
-    things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
-    things = _without_numbers(things, table)
     return things[0] if things else table.name_column
 
 

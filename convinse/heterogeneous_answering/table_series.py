@@ -12,7 +12,7 @@ from ..records.literals import is_document_item, is_item
 from .cell_answers import noun_keywords
 from .columns import Column
 from .question import Question
-from .table_words import content_words, title_words
+from .table_words import content_words, row_words
 from .tables import Table
 
 _UNEXPLAINED_OF_SERIES = 1  # words of a question for a thing of a series
@@ -52,7 +52,11 @@ def listing_by_date(table: Table, order: AskedOrder, question: Question) -> List
     # "the oldest dog" of a file of patients, one of which is a dog
     is_in_cells = is_file and table.selection(nouns).used >= nouns
     measures = _measures_of_time(table, spoken)
-    name_column = _naming_column(table, nouns, is_in_cells)
+    # a model takes "newest invoice" for a person
+    kinds = {question.expected.kind, question.language.answer_types.expected_type(question.in_full).kind}
+    is_for_person = is_file and kinds == {"person"}
+    titles = row_words(table, question) if is_file else table.title_keywords
+    name_column = _naming_column(table, nouns, is_in_cells or bool(titles & nouns), is_for_person)
     if not measures or name_column is None:
         return None
     headers, page_words = table.title_keywords | table.headers, words.keywords(question.items.label(page))
@@ -67,13 +71,15 @@ def listing_by_date(table: Table, order: AskedOrder, question: Question) -> List
     is_name = _asks_for_name(table, nouns, question, is_named and not asks_for_cell)
     # of files the rows are the things: "oldest pupil", whatever kind a model expects of keywords
     if is_file and kind not in ("date", "number"):
-        names_rows = title_words(table, question) | name_column.keywords
+        names_rows = row_words(table, question) | name_column.keywords
         names_rows = names_rows.union(*(column.keywords for column in measures))  # "who joined first?" of "Joined"
         said_of_rows = is_in_cells or frozenset(order.noun) & names_rows
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
-    if is_file and kind == "person" and (doers := columns_of_doers(table, order, question)):
-        name_column, is_name = doers[0], True
+    if is_file and kind == "person":
+        doers = columns_of_doers(table, order, question)
+        people = doers[0] if doers else column_of_people(table, name_column, question) if is_for_person else None
+        name_column, is_name = people or name_column, is_name or people is not None
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
     is_series = (
         _is_of_kind(table, name_column, order, question)
@@ -92,10 +98,15 @@ def _measures_of_time(table: Table, spoken: frozenset[str]) -> list[Column]:
     return table.dated_by(spoken) or times[:1] or numbering[:1]
 
 
-def _naming_column(table: Table, nouns: frozenset[str], is_in_cells: bool) -> Column | None:
-    """Return the column of the things that nouns name; that of the names of the rows if these are such things."""
+def _naming_column(table: Table, nouns: frozenset[str], is_of_titles: bool, is_for_person: bool) -> Column | None:
+    """Return the column of the things that nouns name; that of the names of the rows if these are such things.
+
+    They are if the title of the table or its cells have the nouns: `is_of_titles`.
+    No day is a person: "who applied last?" of "Applied on" asks for the names.
+    """
     naming = [column for column in table.columns if column.keywords & nouns]
-    naming = [column for column in naming if not column.order or column.is_numbering]
+    is_dated = is_for_person and any(column.is_dated for column in naming)
+    naming = [column for column in naming if not column.order or (column.is_numbering and not is_dated)]
     names = table.name_column
     if names is not None and table.is_of_names(names):
         naming = [column for column in naming if not column.numbers_rows]  # not "Member no"
@@ -103,7 +114,7 @@ def _naming_column(table: Table, nouns: frozenset[str], is_in_cells: bool) -> Co
     naming.sort(key=lambda column: column.order is not None)
     if naming:
         return naming[0]
-    is_of_things = table.pairs or table.title_keywords & nouns or is_in_cells
+    is_of_things = table.pairs or is_of_titles or is_dated
     return table.name_column if is_of_things else None
 
 
@@ -200,6 +211,14 @@ def columns_of_doers(table: Table, order: AskedOrder, question: Question) -> lis
         for column in table.columns
         if not column.order and column.keywords & doers and not column.keywords & {*order.noun} and column.may_be_people
     ]
+
+
+def column_of_people(table: Table, names: Column | None, question: Question) -> Column | None:
+    """Return the column of people of a file, whose rows may have other names: "Guest" beside "Booking"; None without one."""
+    named = [column for column in table.columns if not column.order and column.may_be_people]
+    if names in named:
+        return names
+    return next(iter(table.people(question.language.answer_types, named) or named), None)
 
 
 def items_of(question: Question) -> list[Entity]:

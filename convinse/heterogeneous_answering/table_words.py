@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ..language.text import fold
+from ..records.literals import is_document_item
 from .bounds import bound_words, limiting_column
 from .columns import Column
 from .question import Question
@@ -13,6 +14,11 @@ from .tables import Table, lettered
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
+
+
+# Least cosine of a noun and of the title of the file whose rows it means. Of 30 pairs ("device" and "equipment") 21 are as near, of 20 others
+# ("device" and "staff") one.
+_MEANS_ROWS = 0.45
 
 
 def content_words(question: Question) -> frozenset[str]:
@@ -26,6 +32,27 @@ def title_words(table: Table, question: Question) -> frozenset[str]:
     """Return the keywords of the caption and the pages of a table."""
     page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
     return page.union(table.title_keywords, *table.titles.values())
+
+
+def row_words(table: Table, question: Question) -> frozenset[str]:
+    """Return the keywords of the titles of a table; of a file also the words of a question that its title means.
+
+    "device" for the rows of "equipment", to put them in order or to add them; to count them "hen" is not "animals".
+    """
+    titles, page = title_words(table, question), table.rows[0]["page"]
+    if table.pairs or not is_document_item(page):
+        return titles
+    language = question.language
+    spoken = {language.properties.keyword(word): word for word in fold(question.in_full).split()}
+    content = language.properties.keywords(question.in_full) - language.properties.keyword_set(language.words.common)
+    lacking = content.difference(titles, table.headers, *table.row_keywords) & spoken.keys()
+    words = [word for word in sorted(lacking) if word.isalpha()]
+    title = question.items.label(page) or ""
+    vectors = question.embed([title, *(spoken[word] for word in words)]) if words else None
+    if vectors is None:
+        return titles
+    likeness = vectors[1:] @ vectors[0]
+    return titles.union(word for word, cosine in zip(words, likeness, strict=True) if cosine >= _MEANS_ROWS)
 
 
 def unexplained(question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]) -> frozenset[str]:

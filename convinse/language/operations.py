@@ -71,6 +71,7 @@ class OperationWords(WordLists):
     numbering: WordSet
     roles: re.Pattern[str]
     located: WordSet
+    origins: Table
     staying: re.Pattern[str]
     choosing: WordSet
     continuing: WordSet

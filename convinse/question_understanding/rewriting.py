@@ -100,10 +100,11 @@ class Rewriter:
             return turn
         text = turn.get("resolved_question") or turn["question"]
         keywords = self._language.properties.keywords
-        phrase = _named_row(turn, cited[0]) or self._phrase_in(text, keywords(cited[0]["evidence_text"]))
+        row = self._named_row(turn)
+        phrase = row or self._phrase_in(text, keywords(cited[0]["evidence_text"]))
         entities: list[Entity] = [
             {"id": entity["id"], "label": phrase}
-            if phrase and is_document_item(entity["id"]) and not keywords(entity["label"]) <= keywords(text)
+            if phrase and is_document_item(entity["id"]) and (row or not keywords(entity["label"]) <= keywords(text))
             else entity
             for entity in representation["entities"]
         ]
@@ -185,7 +186,9 @@ class Rewriter:
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
         is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
-        completed = ellipsis if none < most else None
+        # "where is it?" behind "which device is the oldest?" is no ellipsis
+        is_of_row = not self._has_relations and self._reader.pronouns(question) and self._named_row(history[-1])
+        completed = ellipsis if none < most and not is_of_row else None
         first = self._likeliest(question, completed, entities, present, order, probabilities, features)
         share = 1 - none / NO_ELLIPSIS
         readings = [(share, ellipsis)] if ellipsis else []
@@ -305,6 +308,21 @@ class Rewriter:
         start = len(text) + 2
         return FullQuestion(f"{text} ({name})?", (Insertion(start, start + len(name), len(history) - 1, "answer"),))
 
+    def _named_row(self, turn: Turn) -> str:
+        """Return the answer of a turn if it names the row of its evidence; empty if it is something else, or a person."""
+        answers, text = turn.get("answers") or (), turn.get("resolved_question") or turn["question"]
+        cited = next(iter(turn.get("top_evidences") or ()), None)
+        # the model takes "the most expensive device" for a person
+        types = (turn.get("representation", {}).get("answer_type"), self._language.answer_types.expected_type(text).kind)
+        if len(answers) != 1 or cited is None or "row" not in cited or {*types} == {"person"}:
+            return ""
+        # of the file, and of what the row is about; not its days
+        names = [entity["label"] for entity in cited["wikidata_entities"] if is_document_item(entity["id"])]
+        label = answers[0]["label"]
+        # "plot 4" for the 4 below "Plot"
+        numbered = (cell["header"] for cell in cited["row"]["cells"] if cell["text"] == label and label.isdecimal())
+        return label if label in names else f"{header} {label}" if (header := next(numbered, "")) else ""
+
     def _may_mean(self, pronoun: str, earlier: EarlierEntity) -> bool:
         return self._reader.may_mean(pronoun, earlier.entity["id"], earlier.is_person)
 
@@ -328,16 +346,6 @@ class Rewriter:
         if referents[0] in left and referents[0].entity["label"].casefold() not in question.casefold():
             inserted.append(_inserted(len(question.rstrip(" ?.!")), referents[0]))
         return inserted, removed
-
-
-def _named_row(turn: Turn, cited: Evidence) -> str:
-    """Return the answer of a turn if it names the row of its evidence; empty if it is something else, or a person."""
-    answers, is_for_person = turn.get("answers") or (), turn["representation"]["answer_type"] == "person"
-    if len(answers) != 1 or "row" not in cited or is_for_person:
-        return ""
-    # of the file, and of what the row is about; not its days
-    names = [entity["label"] for entity in cited["wikidata_entities"] if is_document_item(entity["id"])]
-    return answers[0]["label"] if answers[0]["label"] in names else ""
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
