@@ -68,6 +68,9 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
         is_condition = any(candidate.computed and candidate.computed.extent for candidate in candidates)
         if len(offered) > 1 and not is_condition:  # "which objects are in the store or in the tower?"
             return offered
+    if question.language.operations.numbered.search(question.in_full):
+        stated = [each for each in candidates if each.computed and each.computed.operation == "address"]
+        candidates = stated or candidates  # the customer's number is no number of the invoice
     if any(candidate.agreement is Agreement.HOLDS for candidate in candidates):
         candidates = _in_time(candidates, question)
     about = {entity["id"] for entity in question.about}
@@ -132,6 +135,7 @@ def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callabl
     times, keywords = language.times, language.properties.keywords
     begins_so = not times.while_.isdisjoint(fold(text).split()[:1])  # "when do they come?", whatever a model expects
     is_for_time = "date" in kinds_asked and (len(kinds_asked) == 1 or begins_so)
+    is_for_next = not times.succeeding.isdisjoint(fold(text).split())
     is_for_hour = times.hours.search(text) is not None
     is_for_name = language.answer_types.expected_type(text).kind in ("person", "place")
     is_choice = language.operations.offers(text)
@@ -144,6 +148,10 @@ def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callabl
         if is_for_hour:
             return times.hour.search(label) is not None
         if is_for_time:
+            # the day in the title of the minutes is not that of the next meeting
+            titles = (read.subject for place in candidate.places if (read := question.evidences[place]))
+            if is_for_next and candidate.places and all(title and label in title["label"] for title in titles):
+                return False
             return times.may_be_time(label)
         if is_for_name and not is_choice and (said := keywords(label)) and said <= keywords(text):
             return False  # "Gerald Ford" for "who was Gerald Ford's vice president?"

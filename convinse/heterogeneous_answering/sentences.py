@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from ..language.read_evidence import ReadEvidence
+from ..language.read_evidence import ReadEvidence, is_code
 from ..language.text import fold
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity, Predicate, passage_start, with_score
@@ -23,6 +24,10 @@ _UNSURE = 0.2
 # Probability of the text that says what a thing is. It is too low rather than too high: of 23 questions to choose by and of 24 others that had
 # no say all are right with it (by reading alone 4 were right and likely enough).
 _DEFINED = 0.9
+_WORD = re.compile(r"[\w-]+")
+_DIGITS = re.compile(r"\d+(?:(?:\\\.|,)\d+)*")
+_NUMBER = r"\d+(?:[.,]\d+)*"
+_NAME = re.compile(r"\b[A-Z][a-z]+")
 _DESCRIPTION: Predicate = {"id": "description", "label": "description"}
 # words before the verb of such a sentence, more than the name has ("Sir", "usually called"): of 100 first sentences of embedded pages that say
 # what something is 99 have no more, and the other one says what something else is
@@ -84,6 +89,62 @@ def _definition(question: Question, name: str, about: AbstractSet[str]) -> tuple
     return None
 
 
+def with_period(question: Question, ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return ranked answers; the first becomes the period of a passage of a file whose end it is: "1 April to 30 September".
+
+    "Until when" asks for its end, "since when" for its beginning.
+    """
+    if not ranked or not ranked[0].places or not is_prose(question.evidences[ranked[0].places[0]]):
+        return [*ranked]
+    (first, *others), times, words = ranked, question.language.times, fold(question.in_full).split()
+    is_asked = not times.while_.isdisjoint(words[:2])
+    # "when does it begin?"
+    is_for_end = not question.language.words.doing.isdisjoint(words) and times.lasting.isdisjoint(words)
+    if not is_asked or (is_for_end and times.until.isdisjoint(words)):
+        return [*ranked]
+    for period in times.period.finditer(question.evidences[first.places[0]].text):
+        if first.entity["label"] in (period["first"], period["last"]):
+            end = period["last"] if words[0] in times.until else period["first"] if words[0] in times.since else period[0]
+            return [first._replace(entity={"id": end, "label": end}), *others]
+    return [*ranked]
+
+
+def with_clause(question: Question, ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return ranked answers; the value that a reader marked is taken from the clause of its sentence that has the last words of a question.
+
+    "The water is turned on on 28 March and turned off on 31 October", "92 % at 4 °C, at room temperature only 38 %".
+    """
+    if not ranked or ranked[0].reasons[:1] != ("reader",) or not is_prose(question.evidences[ranked[0].places[0]]):
+        return [*ranked]
+    first, *others = ranked
+    read, label = question.evidences[first.places[0]], first.entity["label"]
+    span = next((span for span in sentence_spans(read) if label in read.text[slice(*span)]), None)
+    clauses = question.language.words.clauses.split(read.text[slice(*span)]) if span else []
+    own = next((place for place, clause in enumerate(clauses) if label in clause), len(clauses))
+    words = _telling_words(question, question.in_full)
+    said = [_telling_words(question, clause) for clause in clauses]
+    firsts = {word: place for place, those in reversed([*enumerate(said)]) for word in those & words}
+    last = max(firsts.values(), default=0)
+    values = _values_like(label, clauses[last], question) if own < last else []
+    if len(values) != 1:
+        return [*ranked]
+    return [first._replace(entity={"id": values[0], "label": values[0]}), *others]
+
+
+def _telling_words(question: Question, text: str) -> frozenset[str]:
+    """Return the keywords of a text, and the particles that tell its verbs apart."""
+    return question.language.properties.keywords(text) | question.language.words.particles & {*fold(text).split()}
+
+
+def _values_like(label: str, text: str, question: Question) -> list[str]:
+    """Return the values in a text that are written as a value is, with other digits and capitalised words: "31 October" for "28 March"."""
+    if question.language.times.hour.fullmatch(label):
+        return [hour[0] for hour in question.language.times.hour.finditer(text)]
+    if not any(map(str.isdigit, label)):
+        return []
+    return re.findall(rf"(?<![\w.,]){_NAME.sub('[A-Z][a-z]+', _DIGITS.sub('#', re.escape(label))).replace('#', _NUMBER)}(?!\w)", text)
+
+
 def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
     """Return ranked answers; the first one becomes the sentence of the passage that has it, if the question asks how, why or what if.
 
@@ -92,13 +153,21 @@ def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list
     if not ranked or not ranked[0].places:
         return [*ranked]
     first, *others = ranked
+    codes = [fold(word) for word in _WORD.findall(question.in_full) if is_code(word.upper())]
     is_open = bool(question.language.operations.explaining.search(question.in_full)) or (
         question.expected.kind == "any" and first.score < _UNSURE and not first.is_listed
     )
     read = question.evidences[first.places[0]]
-    if not is_open or not is_prose(read):
+    if not (is_open or codes) or not is_prose(read):
         return [*ranked]
     sentences, keywords = sentence_spans(read), question.language.properties.keywords
+    # what is said of E-07 says nothing of E-03
+    if coded := [span for span in sentences if all(code in fold(read.text[slice(*span)]) for code in codes)]:
+        if codes and not any(first.entity["label"] in read.text[slice(*span)] for span in coded):
+            sentence = read.text[slice(*coded[0])]
+            return [first._replace(entity={"id": sentence, "label": sentence}), *others]
+    if not is_open:
+        return [*ranked]
     place = read.text.find(first.entity["label"], sentences[0][0] if sentences else 0)
     for start, end in sentences:
         if place < end:

@@ -20,6 +20,7 @@ from .column_meanings import meant_column
 from .columns import Column
 from .question import Question
 from .selections import alternatives, extent_of, in_named_column
+from .table_times import lasts
 from .table_words import content_words, is_of_money, is_unexplained, unexplained
 from .tables import Selection, Table
 
@@ -65,6 +66,8 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
         others = [column for column in others if not (column.is_empty(row) or column.numbers_rows)]
         if not {question.expected.kind, types.expected_type(question.in_full).kind} & {"date", "number"}:
             others = [column for column in others if not column.order]  # no day answers "who delivered it?"
+        if types.expected_type(question.in_full).kind == "date":  # no room answers "when is the training?"
+            others = [column for column in others if column.is_dated or column.clock]
         if question.language.operations.counting.search(question.in_full):
             others = [column for column in others if not is_of_money(column, question)]
         column, likeness = meant_column(question, others, used)
@@ -163,7 +166,9 @@ def _only_date(question: Question, table: Table, row: int, matched: AbstractSet[
     types = question.language.answer_types
     asks_when = "date" in (question.expected.kind, types.expected_type(question.in_full).kind)
     # the cell that a question does not name may be empty and say nothing
-    if not asks_when or len(table.dated) != 1 or table.dated[0].is_empty(row):
+    # of "Start" and "End" the first
+    is_one = len(table.dated) == 1 or lasts(question, table.dated)
+    if not asks_when or not is_one or table.dated[0].is_empty(row):
         return None
     # "when do we rehearse?" of "Extra rehearsals"
     if not is_document_item(table.rows[row]["page"]) or matched <= table.title_keywords:

@@ -69,6 +69,7 @@ class OperationWords(WordLists):
     family_names: re.Pattern[str]
     name_header: str
     numbering: WordSet
+    numbered: re.Pattern[str]
     roles: re.Pattern[str]
     located: WordSet
     origins: Table

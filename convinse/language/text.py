@@ -103,6 +103,7 @@ class Words(WordLists):
     opposites: Table
     permitting: WordSet
     lacking: WordSet
+    particles: WordSet
     clauses: re.Pattern[str]
     written_small: WordSet
 

@@ -86,6 +86,7 @@ class TimeWords(WordLists):
     moments: WordSet
     lasting: WordSet
     future: WordSet
+    period: re.Pattern[str]
     while_: WordSet
     present: WordSet
     past: WordSet
