@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .answer_classes import read_answer_classes
 from .checkpoint import YES_NO, Checkpoint
 from .engine import POINTER_SIZE
-from .pool import HeadOptions, ModelHead
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from .pool import ModelHead
 
 MAX_LENGTH = 128  # tokens of a question with its history
 SHARPNESS = 4 / POINTER_SIZE**0.5  # factor of the products of queries and keys
@@ -64,9 +61,7 @@ class AnswerTypeReader(ModelHead):
 
     task, head = "question-answering", "answer_type"
 
-    def __init__(
-        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
-    ) -> None:
+    def __init__(self, model: str | Path | Checkpoint, device: str | None = None, **options: Any) -> None:
         super().__init__(model, device, **options)
         assert self._folder is not None  # a model with this head has a folder
         self.classes = read_answer_classes(self._folder)
@@ -117,9 +112,7 @@ class QuestionRewriter(ModelHead):
 
     task, head = "question-answering", "rewrite"
 
-    def __init__(
-        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
-    ) -> None:
+    def __init__(self, model: str | Path | Checkpoint, device: str | None = None, **options: Any) -> None:
         super().__init__(model, device, **options)
         self.tokenizer = self.tokenizer.limited(min(MAX_LENGTH, self.tokenizer.max_length))
 
