@@ -6,7 +6,7 @@ The four slots are those of CONVINSE's structured representation (Christmann et 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from typing_extensions import NotRequired, TypedDict
 
@@ -24,17 +24,11 @@ class QuestionEntity(TypedDict):
     rank: int
 
 
-class UnlinkedName(TypedDict):
-    """A name in a question that links to no item of the knowledge base."""
-
-    name: str
-
-
 class Representation(TypedDict):
     """The intent of a question: its items by ids, and its predicate in words.
 
     `candidates` are all possible items of its names, with those of `entities` and `context`, best first; retrieval reads all of
-    them. `unlinked` are the names that link to no item.
+    them. `unlinked` are the names that link to no item of the knowledge base.
     """
 
     context: list[Entity]
@@ -42,7 +36,7 @@ class Representation(TypedDict):
     predicate: str
     answer_type: str
     candidates: NotRequired[list[QuestionEntity]]
-    unlinked: NotRequired[list[UnlinkedName]]
+    unlinked: NotRequired[list[dict[Literal["name"], str]]]
 
 
 class RepresentationSlots(NamedTuple):
