@@ -94,13 +94,12 @@ class Pointers(NamedTuple):
     """The pointers of the rewrite head for a question and its history.
 
     Attributes:
-        gaps: [g] places in the question where words may be left out, as character offsets: before each token and behind the last.
         tokens: [t, 2] character offsets of the tokens of the history, as far as it was read.
-        starts, ends: [g, 1 + t] probabilities that nothing is left out in a gap, or words that begin or end with a token.
+        starts, ends: [g, 1 + t] probabilities that nothing is left out in a gap of the question (before each of its tokens, and behind
+            the last), or words that begin or end with a token.
         replaced: [2, 1 + t] the same start and end probabilities of the words of the question before that this question replaces.
     """
 
-    gaps: np.ndarray
     tokens: np.ndarray
     starts: np.ndarray
     ends: np.ndarray
@@ -132,20 +131,19 @@ class QuestionRewriter(ModelHead):
         # not padded: the pointers of a question do not depend on the other questions of its batch
         for batch, (outputs,) in self.engine.run(sequences, ["rewrite"], padded=False):
             for row, number in enumerate(batch):
-                first, tokens, history = int(sequences.firsts[number]), question_tokens[number], history_tokens[number]
-                if len(tokens) == first - 2:  # the question was not cut
-                    pointers[places[number]] = _pointers(outputs[row], first, tokens, history, pairs[number][0])
+                first = int(sequences.firsts[number])
+                if len(question_tokens[number]) == first - 2:  # the question was not cut
+                    pointers[places[number]] = _pointers(outputs[row], first, history_tokens[number])
         return pointers
 
 
-def _pointers(outputs: np.ndarray, first: int, tokens: np.ndarray, history: np.ndarray, question: str) -> Pointers:
+def _pointers(outputs: np.ndarray, first: int, history: np.ndarray) -> Pointers:
     # outputs [tokens, 4 * POINTER_SIZE] of `[CLS] question [SEP] history [SEP]`; the first tokens are the question's
     start_query, end_query, start_key, end_key = np.split(outputs, 4, axis=1)
     keys = np.r_[0, first : len(outputs) - 1]
     starts = softmax(start_query[:first] @ start_key[keys].T * SHARPNESS)
     ends = softmax(end_query[:first] @ end_key[keys].T * SHARPNESS)
-    gaps = np.append(tokens[:, 0], len(question.rstrip(" ?.!")))
-    return Pointers(gaps, history[: len(keys) - 1], starts[1:], ends[1:], np.stack([starts[0], ends[0]]))
+    return Pointers(history[: len(keys) - 1], starts[1:], ends[1:], np.stack([starts[0], ends[0]]))
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
