@@ -27,7 +27,7 @@ from .reader import read_answers
 from .sentences import with_definition
 from .table_questions import computed_answers
 from .tables import Table, whole_tables
-from .yes_no import Verdict, yes_or_no
+from .yes_no import Verdict, both_answers, yes_or_no
 
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import AnswerSpan
@@ -63,8 +63,8 @@ class EntityVoting(HeterogeneousAnswering):
                 tables[question.in_full] = document_tables(question)
             of_documents = [table.among(question.evidences) for table in tables[question.in_full]]
             if question.expected.kind == "yesno":
-                verdict = self.decide(question, of_documents)
-                ranked = verdict.candidates(self.ranker.yes(verdict.features))
+                verdict, places = self.decide(question, of_documents)
+                ranked = both_answers(self.ranker.yes(verdict), places)
                 results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
                 candidates, features, of_question = self.measure(question, next(read), of_documents)
