@@ -80,7 +80,8 @@ def _without(
 ) -> list[list[tuple[Entity, float]]]:
     """Answer turns again without these sets of their evidences, all at once.
 
-    Returns for each set the best answer, of empty id if there is none, and the remaining probability of the turn's own best answer.
+    Returns for each set the best answer, with an empty id without any answer, and what the turn's own best answer has left of its
+    probability.
     """
     variants: list[Turn] = []
     for turn, sets in zip(turns, left_out, strict=True):
