@@ -8,25 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import NamedTuple
 
 from ..heterogeneous_answering.base import HeterogeneousAnswering
 from ..language.text import fold
 from ..records.conversation import Turn
+from ..records.evidence import Entity
 from ..records.replies import Reason
 
 _TRIED = 5  # evidences left out alone
 _LOSS = 0.05  # of the answer's probability; chosen on train, dev and natural-dev
 _SHOWN = 3  # reasons of a turn
 _ENOUGH = 0.7  # of the answer's probability, which a single evidence must give it to be a reason
-
-
-class _Outcome(NamedTuple):
-    """The answer of a turn without some of its evidences, and the remaining probability of the turn's first answer."""
-
-    label: str
-    changed: bool
-    probability: float
 
 
 def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources: Sequence[str]) -> None:
@@ -43,12 +35,12 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
     for turn in answered:
         listed = turn["pred_answers"][0].get("evidences", [])
         tried.append(list(dict.fromkeys((*listed, *sorted(_naming(turn)))))[:_TRIED])
-    alone = [[frozenset([place]) for place in places] for places in tried]
-    for turn, places, outcomes in zip(answered, tried, _without(answering, answered, alone, sources), strict=True):
+    single = [[frozenset([place]) for place in places] for places in tried]
+    for turn, places, outcomes in zip(answered, tried, _without(answering, answered, single, sources), strict=True):
         reasons = [
-            Reason(evidence=place, without=outcome.label, probability=outcome.probability)
-            for place, outcome in zip(places, outcomes, strict=True)
-            if _matters(turn, outcome)
+            Reason(evidence=place, without=first["label"], probability=probability)
+            for place, (first, probability) in zip(places, outcomes, strict=True)
+            if _matters(turn, first, probability)
         ]
         turn["attribution"] = sorted(reasons, key=lambda reason: reason["probability"])[:_SHOWN]
     shared = [
@@ -59,21 +51,25 @@ def attribute(answering: HeterogeneousAnswering, turns: Sequence[Turn], sources:
     left_out = [
         [group, *(group - {place} for place in places)] for (_, places), group in zip(shared, groups, strict=True)
     ]
-    for (turn, places), (without, *by) in zip(shared, _without(answering, unexplained, left_out, sources), strict=True):
-        if not _matters(turn, without):
+    for (turn, places), ((first, probability), *by) in zip(
+        shared, _without(answering, unexplained, left_out, sources), strict=True
+    ):
+        if not _matters(turn, first, probability):
             continue
         # of evidences that say the same, the reasons are those that alone give the answer
-        enough = _ENOUGH * turn["pred_answers"][0]["score"]
-        alike = sorted(zip(places, by, strict=True), key=lambda pair: -pair[1].probability)
-        enough_alone = [place for place, outcome in alike if not outcome.changed and outcome.probability >= enough]
+        best = turn["pred_answers"][0]
+        name, enough = best["answer"]["id"], _ENOUGH * best["score"]
+        alone = sorted(zip(places, by, strict=True), key=lambda pair: -pair[1][1])
+        enough_alone = [place for place, (entity, score) in alone if entity["id"] == name and score >= enough]
         turn["attribution"] = [
-            Reason(evidence=place, without=without.label, probability=without.probability, together=True)
+            Reason(evidence=place, without=first["label"], probability=probability, together=True)
             for place in enough_alone[:_SHOWN]
         ]
 
 
-def _matters(turn: Turn, outcome: _Outcome) -> bool:
-    return outcome.changed or turn["pred_answers"][0]["score"] - outcome.probability >= _LOSS
+def _matters(turn: Turn, first: Entity, probability: float) -> bool:
+    best = turn["pred_answers"][0]
+    return first["id"] != best["answer"]["id"] or best["score"] - probability >= _LOSS
 
 
 def _without(
@@ -81,22 +77,26 @@ def _without(
     turns: Sequence[Turn],
     left_out: Sequence[Sequence[AbstractSet[int]]],
     sources: Sequence[str],
-) -> list[list[_Outcome]]:
-    """Answer turns again without these sets of their evidences, all at once."""
+) -> list[list[tuple[Entity, float]]]:
+    """Answer turns again without these sets of their evidences, all at once.
+
+    Returns for each set the best answer, with an empty id without any answer, and what the turn's own best answer has left of its
+    probability.
+    """
     variants: list[Turn] = []
     for turn, sets in zip(turns, left_out, strict=True):
         for places in sets:
             rest = [evidence for place, evidence in enumerate(turn["top_evidences"]) if place not in places]
             variants.append({**turn, "top_evidences": rest})
     results = iter(answering.inference_on_turns(variants, sources) if variants else ())
-    outcomes: list[list[_Outcome]] = []
+    outcomes: list[list[tuple[Entity, float]]] = []
     for turn, sets in zip(turns, left_out, strict=True):
         outcomes.append([])
         best = turn["pred_answers"][0]["answer"]["id"]
         for answers in islice(results, len(sets)):
-            first = answers[0]["answer"] if answers else {"id": "", "label": ""}
+            first = answers[0]["answer"] if answers else Entity(id="", label="")
             probability = next((ranked["score"] for ranked in answers if ranked["answer"]["id"] == best), 0.0)
-            outcomes[-1].append(_Outcome(first["label"], first["id"] != best, probability))
+            outcomes[-1].append((first, probability))
     return outcomes
 
 

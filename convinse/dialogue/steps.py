@@ -34,14 +34,6 @@ _TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
 
 
-class _Dated(NamedTuple):
-    """A date that answers an inner question, its probability, and its evidence."""
-
-    entity: Entity
-    score: float
-    evidence: Evidence | None
-
-
 class _Follower(NamedTuple):
     """A turn that asks the question of a `first` turn with an answer to one of its steps."""
 
@@ -86,8 +78,8 @@ def take_steps(
     for turn in stepping:
         found = [next(answered) if step["question"] else None for step in turn["steps"]]
         for step, part in zip(turn["steps"], found, strict=True):
-            if part is not None:
-                _note(step, part)
+            if part is not None and part["pred_answers"] and "abstained" not in part:
+                _note(step, part, part["pred_answers"][0])
         if any("use" in step for step in turn["steps"]):
             _answer_age(turn, [part for part in found if part is not None], words, least)
             continue
@@ -154,13 +146,16 @@ def _likely(turn: Turn) -> list[RankedAnswer]:
     return [ranked for ranked in answers[:most] if ranked["score"] >= _LEAST]
 
 
-def _note(step: Step, part: Turn) -> None:
-    """Write the best answer of an inner question into its step."""
-    if part["pred_answers"] and "abstained" not in part:
-        best = part["pred_answers"][0]
-        step["answer"], step["score"] = best["answer"], best["score"]
-        if best.get("evidences"):
-            step["evidence"] = part["top_evidences"][best["evidences"][0]]["evidence_text"]
+def _note(step: Step, part: Turn, ranked: RankedAnswer) -> None:
+    """Write an answer of an inner question into its step."""
+    step["answer"], step["score"] = ranked["answer"], ranked["score"]
+    for evidence in _cited(part, ranked):
+        step["evidence"] = evidence["evidence_text"]
+
+
+def _cited(part: Turn, ranked: RankedAnswer) -> list[Evidence]:
+    """Return the first evidence of an answer, if it has any."""
+    return [part["top_evidences"][place] for place in ranked.get("evidences", ())[:1]]
 
 
 def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: float) -> None:
@@ -176,31 +171,28 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: floa
     else:  # a year, or today
         today, year = date.today(), then["text"]
         entity = date_entity(int(year)) if year else date_entity(today.year, today.month, today.day)
-        times = [_Dated(entity, 1.0, None)]
-    ages: dict[int, list[tuple[float, _Dated, _Dated]]] = defaultdict(list)  # probability, birth, later time
+        times = [{"answer": entity, "score": 1.0, "rank": 1}]
+    ages: dict[int, list[tuple[float, RankedAnswer, RankedAnswer]]] = defaultdict(
+        list
+    )  # probability, birth, later time
     for start in births:
         for end in times:
-            possible = ages_between(start.entity, end.entity)
+            possible = ages_between(start["answer"], end["answer"])
             for age in possible:
-                ages[age].append((start.score * end.score / len(possible), start, end))
+                ages[age].append((start["score"] * end["score"] / len(possible), start, end))
     if not ages:
         unknown = [step for step, dates in zip(steps, (births, times), strict=True) if not dates]
-        cited = [
-            turn["top_evidences"][place]
-            for ranked in turn["pred_answers"][:1]
-            for place in ranked.get("evidences", [])[:1]
-        ]
+        cited = [evidence for ranked in turn["pred_answers"][:1] for evidence in _cited(turn, ranked)]
         if not any(words.aged.search(evidence["evidence_text"]) for evidence in cited):
             turn["abstained"] = {"reason": _no_answer(unknown)}
         return
     ranked_ages = sorted(ages.items(), key=lambda pair: -sum(score for score, _, _ in pair[1]))
     _, *dates = max(ranked_ages[0][1], key=lambda way: way[0])
-    for step, dated in zip(steps, dates, strict=True):
-        step["answer"], step["score"] = dated.entity, dated.score
-        if dated.evidence is not None:
-            step["evidence"] = dated.evidence["evidence_text"]
+    cited = []
+    for step, part, ranked in zip(steps, (parts[0], parts[-1]), dates, strict=True):  # today has no evidence
+        _note(step, part, ranked)
+        cited += _cited(part, ranked)
     turn["steps"] = steps
-    cited = [dated.evidence for dated in dates if dated.evidence is not None]
     turn["top_evidences"] = [*cited, *turn["top_evidences"]]
     turn["pred_answers"] = [
         {
@@ -217,19 +209,11 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: floa
         turn["abstained"] = {"reason": DO_NOT_SAY}
 
 
-def _dates(part: Turn) -> list[_Dated]:
+def _dates(part: Turn) -> list[RankedAnswer]:
     """Return the dates that answer an inner question; none if it names something unknown."""
     if "abstained" in part and part["abstained"]["reason"].startswith(MISSING[1:]):
         return []
-    return [
-        _Dated(
-            ranked["answer"],
-            ranked["score"],
-            next((part["top_evidences"][place] for place in ranked.get("evidences", ())), None),
-        )
-        for ranked in part["pred_answers"]
-        if is_date(ranked["answer"]["id"])
-    ]
+    return [ranked for ranked in part["pred_answers"] if is_date(ranked["answer"]["id"])]
 
 
 def _no_answer(unknown: Sequence[Step]) -> str:

@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 
 from ..language.language import english
 from ..language.text import fold
-from ..records.evidence import Citation, Entity, Evidence, Mention
+from ..records.evidence import Citation, Entity, Evidence, Mention, Row
 from ..records.literals import FIRST_DOCUMENT_ITEM
 from ..support.limits import MOST_PAGE_TEXT
 from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
-from ..wikipedia.snippets import Link, Part, Snippet, TableRow
+from ..wikipedia.snippets import Link, Part, Snippet
 from ..wikipedia.tables import row_snippets
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .tables import data_rows, grid_of, named_values, parts_of, with_full_names
@@ -194,7 +194,9 @@ class _Cutting:
 
     def _table(self, block: TableBlock) -> Iterator[_Placed]:
         section = self._headings[-1][1] if self._headings else ""
-        about = TableRow(block.caption, section, "", next(self._table_numbers), 0)
+        about = Row(
+            caption=block.caption, section=section, page="", table=next(self._table_numbers), number=0, cells=[]
+        )
         block = with_full_names(block, english().operations)
         table, headed = grid_of(block)
         lines = [block.lines[number] for number in data_rows(table, headed)] if block.lines else []
@@ -206,7 +208,7 @@ class _Cutting:
                 if any(map(str.isalpha, text)) and len(text) <= _LONGEST_NAME:
                     links = (Link(part.start, part.end, text),)
                     break
-            number = snippet.row.number if snippet.row is not None else len(lines)
+            number = snippet.row["number"] if snippet.row is not None else len(lines)
             line = lines[number] if number < len(lines) else 0
             yield self._placed(snippet._replace(links=links), line, block.page)
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..support.vectors import VectorCache
 from .checkpoint import Checkpoint
 from .engine import prepare_blocks
-from .pool import HeadOptions, ModelHead
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from .pool import ModelHead
 
 
 class BiEncoder(ModelHead):
@@ -26,9 +23,7 @@ class BiEncoder(ModelHead):
 
     task = "embedding"
 
-    def __init__(
-        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
-    ) -> None:
+    def __init__(self, model: str | Path | Checkpoint, device: str | None = None, **options: Any) -> None:
         super().__init__(model, device, **options)
         self.dimension = self.engine.backend.dimension
         self.weights_id = self.model_id  # the same however it computes

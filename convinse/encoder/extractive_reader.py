@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +13,10 @@ from ..config import Config
 from .batches import token_batches
 from .checkpoint import Checkpoint
 from .engine import prepare_blocks
-from .pool import HeadOptions, ModelHead
+from .pool import ModelHead
 from .settings import ModelSettings
-from .span_decoding import Span, SpanDecoder, WindowLogits, whole_text_logits, window_logits
+from .span_decoding import Span, SpanDecoder
 from .tokens import Windows
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _DECODED = 16384  # tokens decoded together
 
@@ -71,7 +67,7 @@ class ExtractiveReader(ModelHead):
         *,
         max_answer_length: int = 30,
         best: int = 20,
-        **options: Unpack[HeadOptions],
+        **options: Any,
     ) -> None:
         super().__init__(model, device, **options)
         self._max_tokens, self._max_spans = max_answer_length, best
@@ -110,11 +106,14 @@ class ExtractiveReader(ModelHead):
         for start, (offsets, cached, windows) in prepare_blocks(pairs, self._block):
             texts = [text for _, text in pairs[start : start + len(offsets)]]
             decoder = SpanDecoder(texts, offsets, self._max_tokens, self._max_spans)
+            places, stored = np.array(list(cached), dtype=np.int64), list(cached.values())
+            for batch in token_batches([len(rows) for rows in stored], _DECODED):
+                decoder.add_texts(places[batch], [stored[row] for row in batch])
             uncached = _without(cached, len(texts))
-            for logits in chain(_cached_windows(cached), self._computed_windows(windows, uncached)):
-                invalid = decoder.add(logits)
-                if invalid is not None:
-                    raise self._not_a_number("score", texts[invalid])
+            for batch, (logits,) in self.engine.run(windows.sequences, ["spans"]):
+                decoder.add_windows(windows, batch, logits, uncached)
+            if decoder.invalid is not None:
+                raise self._not_a_number("score", texts[decoder.invalid])
             spans += decoder.spans()
         return spans
 
@@ -131,12 +130,6 @@ class ExtractiveReader(ModelHead):
             return {}
         cached, limit = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
         return {place: pair.logits for place, pair in cached if pair is not None and pair.tokens <= limit}
-
-    def _computed_windows(self, windows: Windows, texts: np.ndarray) -> Iterator[WindowLogits]:
-        # `texts` are the places of the windows' texts
-        for batch, (logits,) in self.engine.run(windows.sequences, ["spans"]):
-            computed = window_logits(windows, batch, logits)
-            yield computed._replace(texts=texts[computed.texts])
 
 
 def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
@@ -155,9 +148,3 @@ _Block = tuple[list[np.ndarray], dict[int, np.ndarray], Windows]
 def _without(cached: dict[int, np.ndarray], number: int) -> np.ndarray:
     # the places of the other pairs
     return np.array([place for place in range(number) if place not in cached], dtype=np.int64)
-
-
-def _cached_windows(cached: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
-    places, logits = np.array(list(cached), dtype=np.int64), list(cached.values())
-    for batch in token_batches([len(rows) for rows in logits], _DECODED):
-        yield whole_text_logits(places[batch], [logits[row] for row in batch])

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 import numpy as np
@@ -29,7 +29,7 @@ Graph = Literal["fp32", "int8"]
 GRAPHS: dict[Graph, str] = {"fp32": "model.onnx", "int8": "model_int8.onnx"}
 _CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
 _ALIKE = 0.98  # correlation of int8 with PyTorch's numbers, or there is no int8 graph
-_ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no", "answer_type", "rewrite")
+_ORDER: tuple[Output, ...] = get_args(Output)
 _ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
 _COPIED = ("*.json", "*.md", "1_Pooling/config.json", "model*.safetensors", *HEADS)  # of a folder
 _QUESTIONS = (

@@ -12,11 +12,11 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..config import Backend, Config, Precision, read_config
+from ..config import Config, read_config
 from ..support.errors import ConfigError, ConvinseError, ModelError
 from ..support.manifest import recorded_sha256
 from .checkpoint import (
@@ -37,8 +37,6 @@ from .settings import ModelSettings, configured, gpu_for_torch
 from .tokens import TextTokenizer
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ..support.vectors import VectorCache
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
@@ -189,19 +187,6 @@ def _joint_name(model: str | Path) -> str | None:
     return folder_id(folder, HEADS) if model_config(folder).get("model_type") == JOINT else None
 
 
-class HeadOptions(TypedDict, total=False):
-    """Keyword arguments of every `ModelHead`; all but the first two are single settings, see `ModelSettings`."""
-
-    settings: ModelSettings | None
-    models: ModelPool | None
-    backend: Backend
-    precision: Precision
-    token_budget: int | None
-    max_length: int
-    stride: int
-    key: str
-
-
 class ModelHead:
     """A loaded model for a task; the subclasses compute with it.
 
@@ -225,9 +210,14 @@ class ModelHead:
     key = "evs_model"  # names the model in a configuration
 
     def __init__(
-        self, model: str | Path | Checkpoint | Config, device: str | None = None, **options: Unpack[HeadOptions]
+        self,
+        model: str | Path | Checkpoint | Config,
+        device: str | None = None,
+        *,
+        settings: ModelSettings | None = None,
+        models: ModelPool | None = None,
+        **options: Any,
     ) -> None:
-        settings, models = options.pop("settings", None), options.pop("models", None)
         if not isinstance(model, Checkpoint):
             name = model
             if not isinstance(name, (str, Path)) or str(name).endswith((".yml", ".yaml")):
@@ -238,8 +228,7 @@ class ModelHead:
                     raise ConfigError(f"{self.key}: the configuration names no model; name one, such as snapshot:model")
             model = model_path(name)
         settings = settings or self.usual
-        changes: Any = options  # single settings
-        self.settings = dataclasses.replace(settings, device=device or settings.device, **changes)
+        self.settings = dataclasses.replace(settings, device=device or settings.device, **options)
         if models is None or isinstance(model, Checkpoint):
             self._loaded = _loaded(model, self.task, self.settings)
         else:

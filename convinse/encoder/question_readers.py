@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .answer_classes import read_answer_classes
 from .checkpoint import YES_NO, Checkpoint
 from .engine import POINTER_SIZE
-from .pool import HeadOptions, ModelHead
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from .pool import ModelHead
 
 MAX_LENGTH = 128  # tokens of a question with its history
 SHARPNESS = 4 / POINTER_SIZE**0.5  # factor of the products of queries and keys
@@ -64,9 +61,7 @@ class AnswerTypeReader(ModelHead):
 
     task, head = "question-answering", "answer_type"
 
-    def __init__(
-        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
-    ) -> None:
+    def __init__(self, model: str | Path | Checkpoint, device: str | None = None, **options: Any) -> None:
         super().__init__(model, device, **options)
         assert self._folder is not None  # a model with this head has a folder
         self.classes = read_answer_classes(self._folder)
@@ -99,13 +94,12 @@ class Pointers(NamedTuple):
     """The pointers of the rewrite head for a question and its history.
 
     Attributes:
-        gaps: [g] places in the question where words may be left out, as character offsets: before each token and behind the last.
         tokens: [t, 2] character offsets of the tokens of the history, as far as it was read.
-        starts, ends: [g, 1 + t] probabilities that nothing is left out in a gap, or words that begin or end with a token.
+        starts, ends: [g, 1 + t] probabilities that nothing is left out in a gap of the question (before each of its tokens, and behind
+            the last), or words that begin or end with a token.
         replaced: [2, 1 + t] the same start and end probabilities of the words of the question before that this question replaces.
     """
 
-    gaps: np.ndarray
     tokens: np.ndarray
     starts: np.ndarray
     ends: np.ndarray
@@ -117,9 +111,7 @@ class QuestionRewriter(ModelHead):
 
     task, head = "question-answering", "rewrite"
 
-    def __init__(
-        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
-    ) -> None:
+    def __init__(self, model: str | Path | Checkpoint, device: str | None = None, **options: Any) -> None:
         super().__init__(model, device, **options)
         self.tokenizer = self.tokenizer.limited(min(MAX_LENGTH, self.tokenizer.max_length))
 
@@ -139,20 +131,19 @@ class QuestionRewriter(ModelHead):
         # not padded: the pointers of a question do not depend on the other questions of its batch
         for batch, (outputs,) in self.engine.run(sequences, ["rewrite"], padded=False):
             for row, number in enumerate(batch):
-                first, tokens, history = int(sequences.firsts[number]), question_tokens[number], history_tokens[number]
-                if len(tokens) == first - 2:  # the question was not cut
-                    pointers[places[number]] = _pointers(outputs[row], first, tokens, history, pairs[number][0])
+                first = int(sequences.firsts[number])
+                if len(question_tokens[number]) == first - 2:  # the question was not cut
+                    pointers[places[number]] = _pointers(outputs[row], first, history_tokens[number])
         return pointers
 
 
-def _pointers(outputs: np.ndarray, first: int, tokens: np.ndarray, history: np.ndarray, question: str) -> Pointers:
+def _pointers(outputs: np.ndarray, first: int, history: np.ndarray) -> Pointers:
     # outputs [tokens, 4 * POINTER_SIZE] of `[CLS] question [SEP] history [SEP]`; the first tokens are the question's
     start_query, end_query, start_key, end_key = np.split(outputs, 4, axis=1)
     keys = np.r_[0, first : len(outputs) - 1]
     starts = softmax(start_query[:first] @ start_key[keys].T * SHARPNESS)
     ends = softmax(end_query[:first] @ end_key[keys].T * SHARPNESS)
-    gaps = np.append(tokens[:, 0], len(question.rstrip(" ?.!")))
-    return Pointers(gaps, history[: len(keys) - 1], starts[1:], ends[1:], np.stack([starts[0], ends[0]]))
+    return Pointers(history[: len(keys) - 1], starts[1:], ends[1:], np.stack([starts[0], ends[0]]))
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

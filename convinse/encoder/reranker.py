@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,12 +17,8 @@ from ..records.ranked_rows import as_read
 from ..support.cache import Cache
 from .checkpoint import Checkpoint
 from .engine import Output, prepare_blocks
-from .pool import HeadOptions, ModelHead, PairSpans
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from .tokens import Sequences
+from .pool import ModelHead, PairSpans
+from .tokens import Sequences
 
 _DIGITS = 5  # decimals by which scores differ
 _MAX_ROUNDING = 3e-6  # difference of two scores of the same pair at most
@@ -56,7 +52,7 @@ class BertReranker(ModelHead):
         device: str | None = None,
         *,
         cache: Cache | None = None,
-        **options: Unpack[HeadOptions],
+        **options: Any,
     ) -> None:
         super().__init__(model, device, **options)
         self._cache = cache

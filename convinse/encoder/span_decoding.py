@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,40 +14,13 @@ _IS_BLANK = np.array([chr(code).isspace() for code in range(128)])  # of ASCII c
 Span = tuple[int, int, float, float, float]  # start, end, score, probability, probability of no answer
 
 
-class WindowLogits(NamedTuple):
-    """The logits of some windows of texts."""
-
-    texts: np.ndarray  # [w] the place of a window's text
-    begins: np.ndarray  # [w] the place of a window's first token in the text
-    nulls: np.ndarray  # [w] the score of "no answer"
-    logits: np.ndarray  # [w, longest, 2] start and end logits of a window's tokens, padded with a very low value
-
-
-def window_logits(windows: Windows, places: np.ndarray, logits: np.ndarray) -> WindowLogits:
-    """Return the logits of the windows at `places` [b] from `logits` [b, longest, 2] of whole sequences, question included."""
-    sequences = windows.sequences
-    firsts = sequences.firsts[places][:, None]
-    lengths = (sequences.lengths[places] - windows.trailing)[:, None] - firsts
-    columns = np.arange(max(1, int(lengths.max())))[None, :]
-    tokens = np.take_along_axis(logits, np.minimum(firsts + columns, logits.shape[1] - 1)[..., None], axis=1)
-    tokens[columns >= lengths] = _LOWEST
-    return WindowLogits(windows.pair_of[places], windows.begins[places], logits[:, 0].sum(axis=1), tokens)
-
-
-def whole_text_logits(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
-    """Return the logits of texts in a single window, from [1 + t, 2] `logits` of [CLS] and of the t tokens of each text."""
-    tokens = np.full((len(logits), max(2, *map(len, logits)) - 1, 2), _LOWEST, dtype=np.float32)
-    for row, rows in enumerate(logits):
-        tokens[row, : len(rows) - 1] = rows[1:]
-    nulls = np.stack([rows[0] for rows in logits]).sum(axis=1)
-    return WindowLogits(places, np.zeros(len(places), dtype=np.int64), nulls, tokens)
-
-
 class SpanDecoder:
     """A collector of the best spans of texts: at most `max_spans` of a text, of at most `max_tokens` tokens.
 
-    `offsets` are the [t, 2] character offsets of each text's tokens.
+    `offsets` are the [t, 2] character offsets of each text's tokens; `invalid` is the place of a text with scores that are not numbers.
     """
+
+    invalid: int | None = None
 
     def __init__(self, texts: Sequence[str], offsets: Sequence[np.ndarray], max_tokens: int, max_spans: int) -> None:
         self._texts, self._max_tokens, self._max_spans = texts, max_tokens, max_spans
@@ -58,14 +30,37 @@ class SpanDecoder:
         self._nulls = np.full(len(texts), np.inf)
         self._windows: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
-    def add(self, windows: WindowLogits) -> int | None:
-        """Add the best spans of windows; return the place of a text with scores that are not numbers, or None."""
-        is_invalid = np.isnan(windows.nulls) | np.isnan(windows.logits).any(axis=(1, 2))
+    def add_windows(self, windows: Windows, places: np.ndarray, logits: np.ndarray, texts: np.ndarray) -> None:
+        """Add the spans of the windows at `places` [b], from `logits` [b, longest, 2] of whole sequences, question included.
+
+        `texts` are the places of the texts that were cut into windows.
+        """
+        sequences = windows.sequences
+        firsts = sequences.firsts[places][:, None]
+        lengths = (sequences.lengths[places] - windows.trailing)[:, None] - firsts
+        columns = np.arange(max(1, int(lengths.max())))[None, :]
+        tokens = np.take_along_axis(logits, np.minimum(firsts + columns, logits.shape[1] - 1)[..., None], axis=1)
+        tokens[columns >= lengths] = _LOWEST
+        self._add(texts[windows.pair_of[places]], windows.begins[places], logits[:, 0].sum(axis=1), tokens)
+
+    def add_texts(self, places: np.ndarray, logits: Sequence[np.ndarray]) -> None:
+        """Add the spans of texts in a single window, from [1 + t, 2] `logits` of [CLS] and of the t tokens of each text."""
+        tokens = np.full((len(logits), max(2, *map(len, logits)) - 1, 2), _LOWEST, dtype=np.float32)
+        for row, rows in enumerate(logits):
+            tokens[row, : len(rows) - 1] = rows[1:]
+        nulls = np.stack([rows[0] for rows in logits]).sum(axis=1)
+        self._add(places, np.zeros(len(places), dtype=np.int64), nulls, tokens)
+
+    def _add(self, texts: np.ndarray, begins: np.ndarray, nulls: np.ndarray, logits: np.ndarray) -> None:
+        # of windows: the place of the text, that of the first token in it, the score of "no answer", and [w, longest, 2] logits of
+        # the tokens, padded with a very low value
+        is_invalid = np.isnan(nulls) | np.isnan(logits).any(axis=(1, 2))
         if is_invalid.any():
-            return int(windows.texts[int(is_invalid.argmax())])
+            self.invalid = int(texts[int(is_invalid.argmax())])
+            return
         # a text has no answer only if none of its windows has one
-        np.minimum.at(self._nulls, windows.texts, windows.nulls)
-        start, end = windows.logits[..., 0], windows.logits[..., 1]
+        np.minimum.at(self._nulls, texts, nulls)
+        start, end = logits[..., 0], logits[..., 1]
         length = start.shape[1]
         width = min(self._max_tokens, length)
         padded = np.pad(end, ((0, 0), (0, width)), constant_values=_LOWEST)
@@ -77,9 +72,8 @@ class SpanDecoder:
         values = np.take_along_axis(flat, chosen, axis=1)
         rows, columns = np.nonzero(values > _LOWEST / 2)  # without padding
         first, further = np.divmod(chosen[rows, columns], width)
-        first += windows.begins[rows]
-        self._windows.append((windows.texts[rows], first, first + further, values[rows, columns]))
-        return None
+        first += begins[rows]
+        self._windows.append((texts[rows], first, first + further, values[rows, columns]))
 
     def spans(self) -> list[list[Span]]:
         """Return the best spans of each text, best first; spans of the same characters count once."""

@@ -13,7 +13,7 @@ from ..knowledge_base.search_space import SpaceFact, is_named
 from ..records.evidence import DEFAULT_SOURCES, Entity, Evidence, merge_duplicates, normalize_source, parse_sources
 from ..records.facts import fact_evidence
 from ..records.literals import is_item
-from ..records.representation import QuestionEntity, read_slots
+from ..records.representation import QuestionEntity, without_answer_type
 from ..resources import Resources
 from ..sources.facts import FactSource
 from ..support.errors import DataError
@@ -136,8 +136,7 @@ class ClocqRetriever:
     def _search(
         self, text: str, known: Sequence[QuestionEntity] | None
     ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        slots = read_slots(text, self.config.sr_delimiter)
-        return self.facts.search(text if slots is None else slots.content, known)
+        return self.facts.search(without_answer_type(text, self.config.sr_delimiter), known)
 
     def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
         """Return the facts that contain an item, pruned at `clocq_p`; a fact is a list of `{"id", "label"}`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urljoin
@@ -22,7 +22,7 @@ _DEADLINE = 6 * 3600.0  # seconds for a file
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of a collection: the name to save it as, its address, and its sums and size if they are published."""
+    """A file of a data set: the name to save it as, its address, and its sums and size if they are published."""
 
     name: str
     url: str
@@ -43,20 +43,13 @@ class File(msgspec.Struct, frozen=True):
         return f"{size} bytes, not {self.size}" if self.size and size != self.size else ""
 
 
-class FileCollection(msgspec.Struct, frozen=True):
-    """Files that are fetched together; an address that is not absolute continues `base`."""
-
-    base: str
-    files: list[File]
+def collections() -> dict[str, list[File]]:
+    """Return the files of all data sets by name."""
+    return msgspec.json.decode(TABLE.read_bytes(), type=dict[str, list[File]])
 
 
-def collections() -> dict[str, FileCollection]:
-    """Return all collections by name."""
-    return msgspec.json.decode(TABLE.read_bytes(), type=dict[str, FileCollection])
-
-
-def find_collection(name: str) -> FileCollection:
-    """Return the collection of a name. Raises `ConfigError` that suggests the nearest."""
+def find_collection(name: str) -> list[File]:
+    """Return the files of a data set. Raises `ConfigError` that suggests the nearest name."""
     table = collections()
     if name not in table:
         raise ConfigError(f"unknown data set '{name}'; {nearest(name, list(table))}")
@@ -64,25 +57,25 @@ def find_collection(name: str) -> FileCollection:
 
 
 def download(
-    collection: FileCollection, folder: Path, mirror: str | None = None, quiet: bool = False
+    files: Iterable[File], folder: Path, mirror: str | None = None, quiet: bool = False
 ) -> Iterator[tuple[Path, bool, bool]]:
-    """Fetch the missing files of a collection one after the other; a file appears when it is whole and right.
+    """Fetch the missing files one after the other; a file appears when it is whole and right.
 
     Yields each file, whether it is new, and whether it was checked by a published sum. Raises `DataError`.
 
     Args:
-        collection: see `find_collection`.
+        files: see `find_collection`.
         folder: for the files; made if missing. A right file there is not fetched again.
         mirror: the address of a folder with the files under their `name`.
         quiet: no progress.
     """
     remedy = "run the command again, or name another host with --mirror"
     with closing(WebSession(deadline=_DEADLINE, remedy=remedy)) as session:
-        for file in collection.files:
+        for file in files:
             path = folder / file.name
             is_new = not path.exists()
             if is_new:
-                address = urljoin(f"{mirror.rstrip('/')}/", file.name) if mirror else urljoin(collection.base, file.url)
+                address = urljoin(f"{mirror.rstrip('/')}/", file.name) if mirror else file.url
                 with replacing(path) as temporary, progress(file.name, file.size or None, "bytes", quiet) as advance:
                     session.download(address, temporary, advance)
                     if fault := file.fault(temporary):

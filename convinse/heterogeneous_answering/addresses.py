@@ -75,9 +75,9 @@ def addresses(question: Question) -> list[Computed]:
                     found.setdefault(address[form.groups], set()).add(place)
     if len(found) != 1:
         return []
-    ((address, places),) = found.items()
+    ((label, places),) = found.items()
     extent = Extent(rows=1, files=1)
-    return [Computed({"id": address, "label": address}, "address", tuple(sorted(places)), extent=extent)]
+    return [Computed({"id": label, "label": label}, "address", tuple(sorted(places)), extent=extent)]
 
 
 def _form_of_number(question: Question) -> re.Pattern[str] | None:

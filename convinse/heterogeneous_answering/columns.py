@@ -43,7 +43,7 @@ class Column:
     @property
     def is_counter(self) -> bool:
         """True if its values count the rows: 1, 2, 3."""
-        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
+        amounts = [amount for amount in self.amounts if amount is not None]
         return self.is_numbering and amounts[-1] - amounts[0] < 2 * len(amounts)
 
     @cached_property
@@ -137,5 +137,5 @@ class Column:
     @property
     def is_numbering(self) -> bool:
         """True if its values grow from row to row, as the numbers of seasons do."""
-        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
+        amounts = [amount for amount in self.amounts if amount is not None]
         return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from ..language.text import fold
 from ..records.evidence import Cell, Entity, Evidence, Row, is_of_mail, passage_start, shown_citation
@@ -25,12 +24,7 @@ _MOST_BESIDE = 2  # words of a heading beside the noun of its items: "Tasks", "O
 _MOST_FOUND = 1_000  # passages that may state a date or an amount: a tenth of a second to read
 
 
-class _Value(NamedTuple):
-    name: str
-    text: str
-    evidence: Evidence
-
-
+_Value = tuple[Cell, Evidence]  # a cell, whose header is the name of the value, and its evidence
 _Values = dict[str, _Value]  # of a document or section, by the folded name
 
 
@@ -55,24 +49,25 @@ def _tables_of_pairs(question: Question) -> list[Table]:
         text = ", ".join(value["text"] for value in attribute["values"])
         key = evidence["wikidata_entities"][0]["id"], *evidence["citation"]["headings"]
         name = attribute["path"][-1]
-        groups[key].setdefault(fold(name), _Value(name, text, evidence))
+        groups[key].setdefault(fold(name), (_cell(text, name), evidence))
     folded = {*map(fold, names)}
     groups = {key: values for key, values in groups.items() if not folded.isdisjoint(values)}
     stated = _stated_values(question)
     condition = _condition(question)
     shared = {fold(name): name for name in reversed(names) if keywords(header(name)) & condition}
     paired = {key[0] for key in groups}
-    for page, value in stated.items():
+    for page, (cell, evidence) in stated.items():
         if page not in paired:
-            name = next(iter(shared.values())) if len(shared) == 1 else value.name
-            groups[page,] = {fold(name): value._replace(name=name)}
+            name = next(iter(shared.values())) if len(shared) == 1 else cell["header"]
+            groups[page,] = {fold(name): ({**cell, "header": name}, evidence)}
     if len(groups) < _MIN_ROWS:
         groups = _dated_sections(question)
     if len(groups) < _MIN_ROWS:
         return []
 
     def shared_words(item: tuple[str, _Value]) -> int:
-        return -len(keywords(item[1].name) & words)
+        cell, _ = item[1]
+        return -len(keywords(cell["header"]) & words)
 
     # the values that a question asks for are those that are cited
     return [_table(question, {key: dict(sorted(values.items(), key=shared_words)) for key, values in groups.items()})]
@@ -106,11 +101,8 @@ def _tables_of_items(question: Question) -> list[Table]:
         texts = [what, who] if colon else [text, ""]
         texts.append(text[day.start : day.end] if day else "")
         headers = (heading, "", operations.day_header)
-        cells = [
-            Cell(text=cell, entities=[], start=0, header=header, column=number)
-            for number, (cell, header) in enumerate(zip(texts, headers, strict=True))
-            if cell
-        ]
+        pieces = enumerate(zip(texts, headers, strict=True))
+        cells = [_cell(text, header, number) for number, (text, header) in pieces if text]
         rows.append(Row(caption=heading, section="", cells=cells, page=page, table=-1, number=len(rows)))
         pairs.append([evidence])
     return [table_of(question, rows, {}, pairs).among(question.evidences)] if len(rows) >= _MIN_ROWS else []
@@ -136,9 +128,8 @@ def _dated_sections(question: Question) -> dict[tuple[str, ...], _Values]:
         title = (headings or [page["label"]])[-1]
         if day := day_in(title):
             name = f"{title[: day.start]}{title[day.end :]}".strip(" ()[],:–—-") or title
-            value = _Value(operations.day_header, title[day.start : day.end], evidence)
             key = (page["id"], *headings[:-1], name)
-            groups[key] = {"": value}
+            groups[key] = {"": (_cell(title[day.start : day.end], operations.day_header), evidence)}
     return groups
 
 
@@ -148,24 +139,24 @@ def _table(question: Question, groups: dict[tuple[str, ...], _Values]) -> Table:
     columns = {name: number for number, name in enumerate(names, 1)}
     day_header = question.language.operations.day_header
     is_dated = fold(day_header) in columns or any(
-        value.name == day_header for values in groups.values() for value in values.values()
+        cell["header"] == day_header for values in groups.values() for cell, _ in values.values()
     )
     rows = []
     for number, ((page, *headings), values) in enumerate(groups.items()):
         title = headings[-1] if headings else question.items.label(page) or ""
         item = [] if headings else [Entity(id=page, label=title)]
-        cells = [Cell(text=title, entities=item, start=0, header="", column=0)]
-        cells += (
-            Cell(text=value.text, entities=[], start=0, header=value.name, column=columns[name])
-            for name, value in values.items()
-        )
+        cells: list[Cell] = [{**_cell(title, ""), "entities": item}]
+        cells += ({**cell, "column": columns[name]} for name, (cell, _) in values.items())
         if not is_dated and (day := day_in(title)):
-            date = title[day.start : day.end]
-            cells.append(Cell(text=date, entities=[], start=0, header=day_header, column=len(columns) + 1))
+            cells.append(_cell(title[day.start : day.end], day_header, len(columns) + 1))
         rows.append(Row(caption="", section="", cells=cells, page=page, table=-1, number=number))
-    pairs = [[value.evidence for value in values.values()] for values in groups.values()]
+    pairs = [[evidence for _, evidence in values.values()] for values in groups.values()]
     mails = [row["page"] for row, (first, *_) in zip(rows, pairs, strict=True) if is_of_mail(first)]
     return table_of(question, rows, {}, pairs, _written_words(question, mails)).among(question.evidences)
+
+
+def _cell(text: str, header: str, column: int = 0) -> Cell:
+    return Cell(text=text, entities=[], start=0, header=header, column=column)
 
 
 def _written_words(question: Question, mails: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -228,7 +219,7 @@ def _stated_values(question: Question) -> dict[str, _Value]:
             if len(values) == 1 and all(with_measures(frozenset({word}), question) & said for word in condition):
                 unit = None if has_time else _UNIT.match(sentence, values[0].end)
                 value = sentence[values[0].start : unit.end() if unit else values[0].end]
-                stated[page] = _Value(" ".join(sorted(condition)), value, evidence)
+                stated[page] = _cell(value, " ".join(sorted(condition))), evidence
                 break
     return stated
 

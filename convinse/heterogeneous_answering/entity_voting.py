@@ -13,9 +13,10 @@ from ..records.evidence import Entity
 from ..records.literals import is_known
 from .admission import kind_test
 from .base import HeterogeneousAnswering
+from .candidates import EntityCandidate
 from .cell_answers import head_keywords
 from .document_tables import document_tables
-from .features import Measured, measure
+from .features import Features, QuestionFeatures, measure
 from .finding import find_candidates
 from .lists import cite_list, with_list
 from .merging import number_in_words
@@ -26,7 +27,7 @@ from .reader import read_answers
 from .sentences import with_definition
 from .table_questions import computed_answers
 from .tables import Table, whole_tables
-from .yes_no import Verdict, yes_or_no
+from .yes_no import Verdict, both_answers, yes_or_no
 
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import AnswerSpan
@@ -62,17 +63,17 @@ class EntityVoting(HeterogeneousAnswering):
                 tables[question.in_full] = document_tables(question)
             of_documents = [table.among(question.evidences) for table in tables[question.in_full]]
             if question.expected.kind == "yesno":
-                verdict = self.decide(question, of_documents)
-                ranked = verdict.candidates(self.ranker.yes(verdict.features))
+                verdict, places = self.decide(question, of_documents)
+                ranked = both_answers(self.ranker.yes(verdict), places)
                 results.append(self.finish(turn, question, ranked, verdict.is_covered))
             else:
-                measured = self.measure(question, next(read), of_documents)
+                candidates, features, of_question = self.measure(question, next(read), of_documents)
                 # what is of another kind has its share of the probability, so that the rest is no surer for its absence
-                ranked = self.ranker.ranked(measured, kind_test(question))
+                ranked = self.ranker.ranked(candidates, features, of_question, kind_test(question))
                 if question.is_of_files and not question.language.answer_types.asks_for_year(question.in_full):
                     ranked = with_days(ranked)
-                ranked = with_list(question, measured.candidates, ranked)
-                question, ranked = cite_list(turn, question, measured.candidates, ranked)
+                ranked = with_list(question, candidates, ranked)
+                question, ranked = cite_list(turn, question, candidates, ranked)
                 question, ranked = with_definition(turn, question, ranked, sources)
                 results.append(self.finish(turn, question, ranked, is_covered=True))
         return results
@@ -93,8 +94,8 @@ class EntityVoting(HeterogeneousAnswering):
 
     def measure(
         self, question: Question, spans: Sequence[AnswerSpan], of_documents: Sequence[Table] | None = None
-    ) -> Measured:
-        """Return the candidates of a question with their features; `of_documents` are its `document_tables` if they are known."""
+    ) -> tuple[Sequence[EntityCandidate], list[Features], QuestionFeatures]:
+        """Return the candidates of a question, their features and its own; `of_documents` are its `document_tables` if they are known."""
 
         head, keywords = head_keywords(question), question.language.properties.keywords
 
@@ -108,4 +109,4 @@ class EntityVoting(HeterogeneousAnswering):
             of_documents = document_tables(question)
         tables = [*whole_tables(question), *of_documents]
         candidates = find_candidates(question, read, computed_answers(question, tables), tables)
-        return measure(question, candidates, max((span.probability for span in spans), default=0.0))
+        return candidates, *measure(question, candidates, max((span.probability for span in spans), default=0.0))

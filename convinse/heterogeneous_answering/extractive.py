@@ -103,7 +103,11 @@ class ExtractiveAnswering(EntityVoting):
     ) -> list[RankedAnswer]:
         """Return the answers of a turn; mark it as `abstained` if it is better left without an answer, or not `is_covered`."""
         note_abstention(turn, question, ranked, self.config.ha_abstain_below if is_covered else 1.0)
-        ranking = answers(with_sentence(question, with_period(question, with_clause(question, ranked))), self.config.ha_max_answers, question.evidences)
+        ranking = answers(
+            with_sentence(question, with_period(question, with_clause(question, ranked))),
+            self.config.ha_max_answers,
+            question.evidences,
+        )
         if question.expected.kind == "yesno":
             mark_verdict(question, ranking)
         return ranking

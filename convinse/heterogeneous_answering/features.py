@@ -79,15 +79,9 @@ class QuestionFeatures(NamedTuple):
     linked: float
 
 
-class Measured(NamedTuple):
-    """The candidates of a question, their features, and the features of the question."""
-
-    candidates: Sequence[EntityCandidate]
-    features: list[Features]
-    question: QuestionFeatures
-
-
-def measure(question: Question, candidates: Sequence[EntityCandidate], surest: float = 0.0) -> Measured:
+def measure(
+    question: Question, candidates: Sequence[EntityCandidate], surest: float = 0.0
+) -> tuple[list[Features], QuestionFeatures]:
     """Return the features of candidates and of their question; `surest` is the probability of the reader's surest span."""
     measurement = _Measurement(question)
     rows = [measurement.features(candidate) for candidate in candidates]
@@ -98,7 +92,7 @@ def measure(question: Question, candidates: Sequence[EntityCandidate], surest: f
         covered=max((row.covered for row in rows), default=0.0),
         linked=float(bool(question.about)),
     )
-    return Measured(candidates, rows, question_features)
+    return rows, question_features
 
 
 class _Measurement:

@@ -20,7 +20,7 @@ from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, question_items
 from ..records.evidence_structure import structured
 from ..records.literals import is_date, is_item, is_known, number_entity, year_of, years_of
-from ..records.representation import answer_type_of, read_slots
+from ..records.representation import answer_type_of, without_answer_type
 from ..records.units import quantity_of
 from ..records.written_values import kind_of_value
 from ..resources import Resources
@@ -191,9 +191,7 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
 
 def in_full(turn: Turn, delimiter: str) -> str:
     """Return the question in full, without a slot for the answer type."""
-    spoken = asked_in_full(turn)
-    slots = read_slots(spoken, delimiter)
-    return spoken if slots is None else slots.content
+    return without_answer_type(asked_in_full(turn), delimiter)
 
 
 def expected_types(turns: Sequence[Turn], resources: Resources) -> list[tuple[AnswerType, LikelyClasses | None]]:

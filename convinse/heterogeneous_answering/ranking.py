@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..support.logit import Logit, feature_names, read_logit
 from .candidates import EntityCandidate
-from .features import Features, Measured, QuestionFeatures
+from .features import Features, QuestionFeatures
 from .ranked_answers import AnswerCandidate, ordered
 from .yes_no import YesNoFeatures
 
@@ -40,12 +40,18 @@ class AnswerRanking:
         (folder / FILE).write_bytes(self.candidates.content())
         (folder / YES_NO_FILE).write_bytes(self.yes_no.content())
 
-    def ranked(self, measured: Measured, admits: Callable[[EntityCandidate], bool]) -> list[AnswerCandidate]:
+    def ranked(
+        self,
+        candidates: Sequence[EntityCandidate],
+        features: Sequence[Features],
+        of_question: QuestionFeatures,
+        admits: Callable[[EntityCandidate], bool],
+    ) -> list[AnswerCandidate]:
         """Return the admitted candidates with their probabilities, best first; the remainder to 1 is that of "none of these"."""
-        chances = self.candidates.probabilities(measured.features, measured.question)[:-1].tolist()
+        chances = self.candidates.probabilities(features, of_question)[:-1].tolist()
         return ordered(
             AnswerCandidate(candidate.entity, chance, candidate.places, candidate.reasons)
-            for candidate, chance in zip(measured.candidates, chances, strict=True)
+            for candidate, chance in zip(candidates, chances, strict=True)
             if admits(candidate)
         )
 

@@ -104,7 +104,9 @@ def with_period(question: Question, ranked: Sequence[AnswerCandidate]) -> list[A
         return [*ranked]
     for period in times.period.finditer(question.evidences[first.places[0]].text):
         if first.entity["label"] in (period["first"], period["last"]):
-            end = period["last"] if words[0] in times.until else period["first"] if words[0] in times.since else period[0]
+            end = (
+                period["last"] if words[0] in times.until else period["first"] if words[0] in times.since else period[0]
+            )
             return [first._replace(entity={"id": end, "label": end}), *others]
     return [*ranked]
 
@@ -142,7 +144,9 @@ def _values_like(label: str, text: str, question: Question) -> list[str]:
         return [hour[0] for hour in question.language.times.hour.finditer(text)]
     if not any(map(str.isdigit, label)):
         return []
-    return re.findall(rf"(?<![\w.,]){_NAME.sub('[A-Z][a-z]+', _DIGITS.sub('#', re.escape(label))).replace('#', _NUMBER)}(?!\w)", text)
+    return re.findall(
+        rf"(?<![\w.,]){_NAME.sub('[A-Z][a-z]+', _DIGITS.sub('#', re.escape(label))).replace('#', _NUMBER)}(?!\w)", text
+    )
 
 
 def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -153,21 +157,15 @@ def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list
     if not ranked or not ranked[0].places:
         return [*ranked]
     first, *others = ranked
-    codes = [fold(word) for word in _WORD.findall(question.in_full) if is_code(word.upper())]
     is_open = bool(question.language.operations.explaining.search(question.in_full)) or (
         question.expected.kind == "any" and first.score < _UNSURE and not first.is_listed
     )
     read = question.evidences[first.places[0]]
-    if not (is_open or codes) or not is_prose(read):
+    if is_prose(read) and (sentence := _sentence_of_code(question, read, first.entity["label"])):
+        return [first._replace(entity={"id": sentence, "label": sentence}), *others]
+    if not is_open or not is_prose(read):
         return [*ranked]
     sentences, keywords = sentence_spans(read), question.language.properties.keywords
-    # what is said of E-07 says nothing of E-03
-    if coded := [span for span in sentences if all(code in fold(read.text[slice(*span)]) for code in codes)]:
-        if codes and not any(first.entity["label"] in read.text[slice(*span)] for span in coded):
-            sentence = read.text[slice(*coded[0])]
-            return [first._replace(entity={"id": sentence, "label": sentence}), *others]
-    if not is_open:
-        return [*ranked]
     place = read.text.find(first.entity["label"], sentences[0][0] if sentences else 0)
     for start, end in sentences:
         if place < end:
@@ -178,6 +176,14 @@ def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list
             sentence = read.text[start:end].rpartition("? ")[2]  # "What should I bring? A towel."
             return [first._replace(entity={"id": sentence, "label": sentence}), *others]
     return [*ranked]
+
+
+def _sentence_of_code(question: Question, read: ReadEvidence, answer: str) -> str:
+    """Return the sentence with the code that a question names, if its answer is in another one: what is said of E-07 says nothing of E-03."""
+    codes = [fold(word) for word in _WORD.findall(question.in_full) if is_code(word.upper())]
+    texts = [read.text[start:end] for start, end in sentence_spans(read)] if codes else []
+    coded = [text for text in texts if all(code in fold(text) for code in codes)]
+    return "" if not coded or any(answer in text for text in coded) else coded[0]
 
 
 def mark_verdict(question: Question, answers: Sequence[RankedAnswer]) -> None:

@@ -51,7 +51,9 @@ def lasting_longest(question: Question, tables: Sequence[Table]) -> list[Compute
         return []
     words = content_words(question) - properties.keyword_set(order.words) - order.by
     for table in tables:
-        spans = {row: _span_of_days(question, table, row) or _span_of_hours(table, row) for row in range(len(table.rows))}
+        spans = {
+            row: _span_of_days(question, table, row) or _span_of_hours(table, row) for row in range(len(table.rows))
+        }
         selected = table.selection(words)
         rest = unexplained(question, table, words, selected.used) - properties.light_keywords
         lasting = {row: span for row in selected.rows if (span := spans[row]) is not None}
@@ -68,7 +70,9 @@ def lasting_longest(question: Question, tables: Sequence[Table]) -> list[Compute
         names: list[Entity] = [{"id": cell["text"], "label": cell["text"]} for cell in cells]
         if len(names) == len(rows):
             extent = extent_of(table, selected)
-            members = tuple((name, evidence_of_row(table, row, question)) for row, name in zip(rows, names, strict=True))
+            members = tuple(
+                (name, evidence_of_row(table, row, question)) for row, name in zip(rows, names, strict=True)
+            )
             places = table.evidence_places(rows)
             return [Computed(names[0], "order", places, members=members if len(rows) > 1 else (), extent=extent)]
     return []

@@ -46,18 +46,19 @@ class YesNoFeatures(NamedTuple):
     covered: float = 0.0
     read: float = 0.0
 
+    @property
+    def is_covered(self) -> bool:
+        """True if an evidence says something about the question."""
+        return abs(self.covered) >= _COVERED
 
-class Verdict(NamedTuple):
-    """The features of a question for yes or no and the places of the best evidences; `is_covered`: they say something about it."""
 
-    features: YesNoFeatures
-    places: tuple[int, ...]
-    is_covered: bool
+Verdict = tuple[YesNoFeatures, tuple[int, ...]]  # with the places of the best evidences
 
-    def candidates(self, yes: float) -> list[AnswerCandidate]:
-        """Return both answers, the likelier first; "No" if both are equal."""
-        both = ((YES, yes), (NO, 1 - yes))
-        return ordered(AnswerCandidate(entity, score, self.places, ("yes_no",)) for entity, score in both)
+
+def both_answers(yes: float, places: tuple[int, ...]) -> list[AnswerCandidate]:
+    """Return "yes", of a probability, and "no", the likelier first; "no" if both are equal."""
+    both = ((YES, yes), (NO, 1 - yes))
+    return ordered(AnswerCandidate(entity, score, places, ("yes_no",)) for entity, score in both)
 
 
 def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequence[Table] = ()) -> Verdict:
@@ -70,11 +71,11 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
     """
     if (computed := comparison_holds(question) or _rows_hold(question, of_documents)) is not None:
         holds, places = computed
-        return Verdict(_certain(holds), places, is_covered=True)
+        return _certain(holds), places
     covered = _covered(question)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))[:_READ]
     if not order:
-        return Verdict(YesNoFeatures(), (), is_covered=False)
+        return YesNoFeatures(), ()
     most = covered[order[0]]
     order = [place for place in order if most - covered[place] < _EQUAL]
     # an evidence about another time says no; an evidence that holds at the time need not name it
@@ -92,10 +93,10 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
     if (said := _decides(question, question.evidences[order[0]])) is not None:
-        return Verdict(_certain(said), tuple(order[:1]), is_covered=True)
+        return _certain(said), tuple(order[:1])
     denial, best = question.language.words.denial.search, _text(question, order[0])
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
-    return Verdict(YesNoFeatures(-most if is_denied else most, read), tuple(order), most >= _COVERED)
+    return YesNoFeatures(-most if is_denied else most, read), tuple(order)
 
 
 def _text(question: Question, place: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -44,12 +44,6 @@ _RANGE_OF_HOURS = re.compile(
     rf"(?i)\b(?:between|from) {_HOUR.format('first_')} (?:and|to|until|till) {_HOUR.format('last_')}{_PHRASE_END}"
 )
 _CLOCK = re.compile(rf"(?i)(?:\b(?P<lead>[a-z]+) )?(?<![\w.,:/-]){_HOUR.format('')}(?![\w%:/-])")
-
-
-class _NamedTime(NamedTuple):
-    start: int
-    end: int
-    period: Period
 
 
 class PartOfTime(NamedTuple):
@@ -99,48 +93,46 @@ class TimeWords(WordLists):
     @staticmethod
     def places(question: str) -> list[tuple[int, int]]:
         """Return the places of the times that a question names."""
-        return [(time.start, time.end) for time in _named_times(question)]
+        return [place for place, _ in _named_times(question)]
 
     def named(self, question: str) -> Period | None:
         """Return the time that a question names in any way ("the 2011 film"); None without a time or with several."""
         if (time := self.time(question)) is not None:
             return time.period
         named = _named_times(question)
-        return named[0].period if len(named) == 1 else None
+        return named[0][1] if len(named) == 1 else None
 
     def time(self, question: str) -> AskedTime | None:
         """Return the time that a question asks within: "in 1998", "from 1986 to 1988", "before 1990"; None without a time."""
         named = _named_times(question)
         if not named or len(named) > 2:
             return None
-        first, last = named[0], named[-1]
-        lead = fold(question[: first.start]).split()
+        ((start, _), first), (_, last) = named[0], named[-1]
+        lead = fold(question[:start]).split()
         while lead and lead[-1] in self.beside:
             beside = lead.pop()
             if beside == "is" and lead and lead[-1] == "time":  # "whose start time is 1995"
-                return AskedTime(first.period, self.boundary(" ".join(lead[-2:])))
+                return AskedTime(first, self.boundary(" ".join(lead[-2:])))
         word = lead[-1] if lead else ""
         if len(named) == 2:
-            return AskedTime(
-                Period(min(first.period.first, last.period.first), max(first.period.last, last.period.last))
-            )
+            return AskedTime(Period(min(first.first, last.first), max(first.last, last.last)))
         if word in self.before:
-            return AskedTime(ALL_TIME._replace(last=first.period.first - 1))
+            return AskedTime(ALL_TIME._replace(last=first.first - 1))
         if word in self.after:
-            return AskedTime(ALL_TIME._replace(first=first.period.last + 1))
+            return AskedTime(ALL_TIME._replace(first=first.last + 1))
         if word in self.since and self.present.union(self.past).intersection(lead[-2:-1]):
-            return AskedTime(first.period, Boundary.ANY)  # "the invoices that are from 2024"
+            return AskedTime(first, Boundary.ANY)  # "the invoices that are from 2024"
         if word in self.since or word in self.until:
-            return AskedTime(first.period, Boundary.SINCE if word in self.since else Boundary.UNTIL)
-        return AskedTime(first.period, self.boundary(question)) if word in self.during or not lead else None
+            return AskedTime(first, Boundary.SINCE if word in self.since else Boundary.UNTIL)
+        return AskedTime(first, self.boundary(question)) if word in self.during or not lead else None
 
     def without_time(self, question: str) -> str:
         """Return the question without the time that it asks within and the word before that: "in 1998", "before 1990"."""
         if self.time(question) is None:
             return question
-        named = _named_times(question)
-        before = question[: named[0].start].split()[:-1]
-        return f"{' '.join(before)}{question[named[-1].end :]}".strip()
+        places = self.places(question)
+        before = question[: places[0][0]].split()[:-1]
+        return f"{' '.join(before)}{question[places[-1][1] :]}".strip()
 
     def may_be_time(self, text: str) -> bool:
         """Return True for words that may answer "when?": with a number, a month, a weekday, or another word of times ("after lunch")."""
@@ -268,26 +260,27 @@ class TimeWords(WordLists):
         return not self.former.isdisjoint(fold(question).split())
 
 
-def _named_times(question: str) -> Sequence[_NamedTime]:
-    times: list[_NamedTime] = []
+def _named_times(question: str) -> list[tuple[tuple[int, int], Period]]:
+    # the start and the end of each time in the question, in its order
+    times: list[tuple[tuple[int, int], Period]] = []
     for match in _DATE.finditer(question):  # year, month and day, or month, day and year; zeros are unknown
         year, month, day = (match[name] for name in ("abc" if len(match["a"]) == 4 else "cab"))
         months, days = int(month), int(day)
         if len(year) == 4 and months <= _MONTHS and days <= _DAYS:
             first = day_number(int(year), months or 1, days or 1)
             last = day_number(int(year), months or _MONTHS, days if months and days else _DAYS)
-            times.append(_NamedTime(*match.span(), Period(first, last, is_point=True)))
+            times.append((match.span(), Period(first, last, is_point=True)))
     for match in _COARSE.finditer(question):
         centuries = int(match["century"] or 0)
         year = int(match["decade"] or (1 - 100 * centuries if match["bc"] else 100 * centuries - 99))
         last_year = year + (9 if match["decade"] else 99)
-        times.append(_NamedTime(*match.span(), Period(day_number(year), day_number(last_year, 12, 31), is_point=True)))
+        times.append((match.span(), Period(day_number(year), day_number(last_year, 12, 31), is_point=True)))
     for match in _NAMED_DECADE.finditer(question):  # of the twentieth century
         year = 1920 + 10 * _TENS.index(match["word"].lower()) if match["word"] else 1900 + 10 * int(match["tens"])
-        times.append(_NamedTime(*match.span(), Period(day_number(year), day_number(year + 9, 12, 31), is_point=True)))
+        times.append((match.span(), Period(day_number(year), day_number(year + 9, 12, 31), is_point=True)))
     for span in find_literals(question):
-        if is_date(span.entity["id"]) and not any(time.start < span.end and span.start < time.end for time in times):
-            times.append(_NamedTime(span.start, span.end, Period.of_date(span.entity)))
+        if is_date(span.entity["id"]) and not any(start < span.end and span.start < end for (start, end), _ in times):
+            times.append(((span.start, span.end), Period.of_date(span.entity)))
     return sorted(times)
 
 

@@ -17,7 +17,7 @@ from ..language_models.prompts import Prompt, closed_object, estimated_tokens, f
 from ..records.conversation import Turn, Understanding
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import is_item
-from ..records.representation import QuestionEntity, Representation, UnlinkedName, certain, render
+from ..records.representation import QuestionEntity, Representation, certain, render
 from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
@@ -104,7 +104,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
         if said is None or (used and used.isdisjoint(stems(" ".join(spoken)))):
             return {"structured_representation": turn["question"], "qu_tokens": tokens}
         candidates: dict[str, QuestionEntity] = {}
-        unlinked: list[UnlinkedName] = []
+        unlinked: list[str] = []
         meanings_of = self._linking(said.question, history)
         linked: list[list[QuestionEntity]] = []
         slots: list[list[Entity]] = []
@@ -115,7 +115,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
                     entities.append(meanings[0]["item"])
                     linked.append(meanings)
                 else:
-                    unlinked.append(UnlinkedName(name=name))
+                    unlinked.append(name)
             slots.append(unique_entities(entities))
         for entity in sorted(chain.from_iterable(linked), key=lambda entity: entity["rank"]):
             candidates.setdefault(entity["item"]["id"], entity)
@@ -127,7 +127,7 @@ class LanguageModelUnderstanding(QuestionUnderstanding):
             "candidates": list(candidates.values()),
         }
         if unlinked:
-            representation["unlinked"] = unlinked
+            representation["unlinked"] = [{"name": name} for name in unlinked]
         in_full = " ".join(said.question.split())
         text = " ".join((in_full, *said.entities, *said.context, said.predicate))
         return {

@@ -18,7 +18,7 @@ from ..knowledge_base.spotting import LinkedMention
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.evidence import Entity, Evidence, Mention
+from ..records.evidence import Entity, Mention
 from ..records.literals import is_document_item
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from ..support.logit import Logit
@@ -313,7 +313,10 @@ class Rewriter:
         answers, text = turn.get("answers") or (), turn.get("resolved_question") or turn["question"]
         cited = next(iter(turn.get("top_evidences") or ()), None)
         # the model takes "the most expensive device" for a person
-        types = (turn.get("representation", {}).get("answer_type"), self._language.answer_types.expected_type(text).kind)
+        types = (
+            turn.get("representation", {}).get("answer_type"),
+            self._language.answer_types.expected_type(text).kind,
+        )
         if len(answers) != 1 or cited is None or "row" not in cited or {*types} == {"person"}:
             return ""
         # of the file, and of what the row is about; not its days

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..records.conversation import Turn, Understanding
-from ..records.representation import SLOTS, RepresentationSlots
+from ..records.representation import SLOTS, without_answer_type
 from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
@@ -61,10 +61,12 @@ class StructuredRepresentation(QuestionUnderstanding):
             for turn, history in zip(turns, histories, strict=True)
         ]
         understood: list[Understanding] = []
+        delimiter = self.config.sr_delimiter
         for turn, history, written in zip(turns, histories, self.writer.write(texts), strict=True):
-            slots = split_slots(written, self.config.sr_delimiter)
-            used = parts_with_words(slots.content, turn["question"], history, self.language.words)
-            understood.append({"structured_representation": self.config.sr_delimiter.join(slots), "history_used": used})
+            text = delimiter.join(split_slots(written, delimiter))
+            named = without_answer_type(text, delimiter)
+            used = parts_with_words(named, turn["question"], history, self.language.words)
+            understood.append({"structured_representation": text, "history_used": used})
         return understood
 
 
@@ -74,7 +76,7 @@ def model_input(question: str, history: Sequence[Turn], separator: str) -> str:
     return separator.join(part.strip() for part in (*parts, question) if part.strip())
 
 
-def split_slots(written: str, delimiter: str) -> RepresentationSlots:
+def split_slots(written: str, delimiter: str) -> list[str]:
     """Return the four slots of a model's output.
 
     If slots are missing, the context is empty, or the last slots if the text begins with a delimiter. Text behind a fourth
@@ -86,4 +88,4 @@ def split_slots(written: str, delimiter: str) -> RepresentationSlots:
         slots.insert(0, "")
     slots += [""] * (SLOTS - len(slots))
     slots[-1] = " ".join(slots[-1].replace(mark, " ").split())
-    return RepresentationSlots(*slots)
+    return slots

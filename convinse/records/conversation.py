@@ -113,16 +113,11 @@ class Understanding(TypedDict, total=False):
     live: LiveLookup
 
 
-class Abstention(TypedDict):
-    """The reason why a turn is better left without an answer; its answers are suggestions."""
-
-    reason: str
-
-
 class Turn(Understanding, SpokenReply, total=False):
     """A question of a conversation with the results of the stages, which have the required keys. Unknown keys pass through.
 
-    An empty list of `answers` states that the question has no answer; questions of a `kind` are measured together. In
+    An empty list of `answers` states that the question has no answer; questions of a `kind` are measured together. A turn that
+    is better left without an answer has the reason (`abstained`); its answers are suggestions. In
     conversations with people, `act` is an act of talk (`thanks`) and `sentence` the reply; `actual_question` is the answered
     question if it differs from the utterance, `replaces` the turn whose question is asked again, `meanings` the names with the
     items that the person chose; `parts` are the turns of further questions in the utterance.
@@ -141,7 +136,7 @@ class Turn(Understanding, SpokenReply, total=False):
     question_entities: list[QuestionEntity]
     top_evidences: Required[list[Evidence]]
     pred_answers: Required[list[RankedAnswer]]
-    abstained: Abstention
+    abstained: dict[Literal["reason"], str]
     extent: Extent
     ha_tokens: dict[str, int]
     answer_presence: bool

@@ -6,7 +6,7 @@ The four slots are those of CONVINSE's structured representation (Christmann et 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 from typing_extensions import NotRequired, TypedDict
 
@@ -24,17 +24,11 @@ class QuestionEntity(TypedDict):
     rank: int
 
 
-class UnlinkedName(TypedDict):
-    """A name in a question that links to no item of the knowledge base."""
-
-    name: str
-
-
 class Representation(TypedDict):
     """The intent of a question: its items by ids, and its predicate in words.
 
     `candidates` are all possible items of its names, with those of `entities` and `context`, best first; retrieval reads all of
-    them. `unlinked` are the names that link to no item.
+    them. `unlinked` are the names that link to no item of the knowledge base.
     """
 
     context: list[Entity]
@@ -42,27 +36,19 @@ class Representation(TypedDict):
     predicate: str
     answer_type: str
     candidates: NotRequired[list[QuestionEntity]]
-    unlinked: NotRequired[list[UnlinkedName]]
+    unlinked: NotRequired[list[dict[Literal["name"], str]]]
 
 
-class RepresentationSlots(NamedTuple):
-    """The four slots of a representation that is a string."""
-
-    context: str
-    entities: str
-    predicate: str
-    answer_type: str
-
-    @property
-    def content(self) -> str:
-        """The slots without the answer type, which names nothing."""
-        return " | ".join(filter(None, self[:-1]))  # the mark keeps names within slots
+def read_slots(text: str, delimiter: str) -> list[str]:
+    """Return the four slots of a representation that is a string; empty if it has another form."""
+    slots = [slot.strip() for slot in text.split(delimiter.strip())]
+    return slots if len(slots) == SLOTS else []
 
 
-def read_slots(text: str, delimiter: str) -> RepresentationSlots | None:
-    """Return the slots of a string; None if it has another form."""
-    slots = text.split(delimiter.strip())
-    return RepresentationSlots(*map(str.strip, slots)) if len(slots) == SLOTS else None
+def without_answer_type(text: str, delimiter: str) -> str:
+    """Return a representation that is a string without its answer type, which names nothing; another text as it is."""
+    slots = read_slots(text, delimiter)
+    return " | ".join(filter(None, slots[:-1])) if slots else text  # the mark keeps names within slots
 
 
 def render(representation: Representation, delimiter: str) -> str:
@@ -86,7 +72,7 @@ def answer_type_of(turn: Mapping[str, Any], delimiter: str) -> str | None:
     if representation is not None:
         return representation["answer_type"]
     slots = read_slots(turn.get("structured_representation", ""), delimiter)
-    return None if slots is None else slots.answer_type
+    return slots[-1] if slots else None
 
 
 def question_entities(representation: Representation) -> list[QuestionEntity]:

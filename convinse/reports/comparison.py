@@ -1,6 +1,6 @@
 """Confidence intervals of the figures of runs, by bootstrap over conversations, and differences from the first run.
 
-The questions of a conversation are not independent, so conversations (`MeasuredTurn.group`) are drawn: the percentile interval of a
+The questions of a conversation are not independent, so groups (see `measured_conversations`) are drawn: the percentile interval of a
 cluster bootstrap (Field and Welsh, Bootstrapping clustered data, JRSS B 2007), computed by `scipy.stats.bootstrap`.
 """
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 
 from ..formats.run_folder import METRICS, RUN, TURNS, RunRecord, read_seconds
-from ..records.conversation import Conversation, RankedAnswer
+from ..records.conversation import Conversation, RankedAnswer, Turn
 from ..records.evidence import Entity, Evidence, normalize_source
 from ..scoring.convqa import MEASURES, evaluate, has_answer, is_answer
-from ..scoring.pipeline_runs import MeasuredTurn, check_same_questions, measured_conversations, run_name
+from ..scoring.pipeline_runs import check_same_questions, gold_ids, measured_conversations, run_name
 from ..support.errors import DataError, ScoringError
 from ..support.jsonlines import JSON_ERRORS
 
@@ -25,7 +25,7 @@ _STAGES = ("qu", "ers")  # folders of results of a single stage, without answers
 class ReportedTurn(NamedTuple):
     """A question with gold answers."""
 
-    group: str  # of turns that depend on each other, see `scoring.pipeline_runs.MeasuredTurn`
+    group: str  # of turns that depend on each other, see `measured_conversations`
     gold_ids: frozenset[str]
     question: str
     representation: str
@@ -89,8 +89,8 @@ def _gold(run: ReportedRun) -> dict[str, frozenset[str]]:
 def _read(path: Path) -> ReportedRun:
     turns: dict[str, ReportedTurn] = {}
     conversations: list[Conversation] = []
-    for conversation, measured in measured_conversations(path):
-        turns.update((turn.question_id, _turn(turn)) for turn in measured)
+    for conversation, group, measured in measured_conversations(path):
+        turns.update((question_id, _turn(turn, group)) for question_id, turn in measured.items())
         for turn in conversation["questions"]:
             cast("dict[str, Any]", turn).pop("top_evidences", None)  # `evaluate` reads the measures in the turn
         conversations.append(conversation)
@@ -99,14 +99,13 @@ def _read(path: Path) -> ReportedRun:
     return ReportedRun(run_name(path), path, turns, evaluate(conversations), seconds, record)
 
 
-def _turn(measured: MeasuredTurn) -> ReportedTurn:
-    turn = measured.turn
+def _turn(turn: Turn, group: str) -> ReportedTurn:
     gold, ranked, evidences = turn["answers"], turn.get("pred_answers", []), turn.get("top_evidences", [])
     holding = (place for place, evidence in enumerate(evidences, start=1) if has_answer(evidence, gold))
     measures: Any = turn
     return ReportedTurn(
-        measured.group,
-        measured.gold,
+        group,
+        gold_ids(turn),
         turn.get("question", ""),
         str(turn.get("structured_representation", "")),
         [str(answer.get("label", answer["id"])) for answer in gold],

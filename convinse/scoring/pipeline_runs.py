@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..formats.convmix import read_records
 from ..formats.run_folder import TURNS
@@ -20,36 +20,17 @@ from ..support.manifest import BY_HAND, check_folder
 from .convqa import measure_anew, normalize_id
 
 
-class MeasuredTurn(NamedTuple):
-    """A turn that has gold answers.
-
-    Attributes:
-        question_id: of the turn, else `conv_id` and `turn` joined by a hyphen.
-        group: shared by dependent turns: those of the same conversation, and of conversations with the same `group`, the
-            benchmarks' key for other wordings of a conversation.
-        turn: with its measures, computed from its answers and evidences.
-    """
-
-    question_id: str
-    group: str
-    turn: Turn
-
-    @property
-    def gold(self) -> frozenset[str]:
-        """Return the ids of the gold answers, normalised for comparison."""
-        return frozenset(normalize_id(answer["id"]) for answer in self.turn["answers"])
+def gold_ids(turn: Turn) -> frozenset[str]:
+    """Return the ids of the gold answers of a turn, normalised for comparison."""
+    return frozenset(normalize_id(answer["id"]) for answer in turn["answers"])
 
 
-def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
-    """Yield the turns with gold answers of a `turns.jsonl`; see `measured_conversations`."""
-    for _, turns in measured_conversations(path):
-        yield from turns
+def measured_conversations(path: Path) -> Iterator[tuple[Conversation, str, dict[str, Turn]]]:
+    """Yield the conversations of a `turns.jsonl` or of a JSON list (`.json`), their groups, and their turns with gold answers by id.
 
-
-def measured_conversations(path: Path) -> Iterator[tuple[Conversation, list[MeasuredTurn]]]:
-    """Yield the conversations of a `turns.jsonl` or of a JSON list (`.json`), with measures, and their turns with gold answers.
-
-    The file is plain or packed. Raises `DataError`.
+    Turns have their measures; the id is the `question_id`, else `conv_id` and `turn` joined by a hyphen. The turns of a group depend
+    on each other: those of a conversation, or of the conversations with the same `group`, the benchmarks' key for other wordings
+    of a conversation. The file is plain or packed. Raises `DataError`.
     """
     check_folder(path.parent, DataError, remedy=f"run it again, {BY_HAND}")
     seen: set[str] = set()
@@ -58,17 +39,17 @@ def measured_conversations(path: Path) -> Iterator[tuple[Conversation, list[Meas
         check_measurable([conversation], where)
         measure_anew([conversation])
         group = conversation.get("group")
-        whole = f"conversation {conversation['conv_id']}" if group is None else f"group {group}"
-        turns = []
+        name = f"conversation {conversation['conv_id']}" if group is None else f"group {group}"
+        turns: dict[str, Turn] = {}
         for index, turn in enumerate(conversation["questions"]):
             question_id = str(turn.get("question_id") or f"{conversation['conv_id']}-{turn.get('turn', index)}")
             if question_id in seen:
                 raise DataError(f"{where}: question '{question_id}' is given twice; question_id must be unique")
             seen.add(question_id)
             if turn.get("answers"):
-                turns.append(MeasuredTurn(question_id, whole, turn))
+                turns[question_id] = turn
         measured = measured or bool(turns)
-        yield conversation, turns
+        yield conversation, name, turns
     if not measured:
         raise DataError(f"{path}: no question has gold answers; give the {TURNS} of a run over questions that have")
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..support.errors import missing_extra
 from .convqa import MEASURES
-from .pipeline_runs import check_same_questions, measured_turns
+from .pipeline_runs import check_same_questions, gold_ids, measured_conversations
 
 RESAMPLES = 99_999  # random swaps; if there are fewer ways to swap (2^n), all are tried, and the value is exact
 _SEED = 0  # the same runs give the same value
@@ -47,7 +47,7 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
         `{"num_questions", "num_groups", MEASURE: {"first", "second", "difference", "better", "worse", "p_value",
         "p_value_groups"}}` for each of `convqa.MEASURES`: the means, that of the second less that of the first, the
         number of questions for which the second is better and worse, and the p-values of swapping questions and groups
-        (see `MeasuredTurn.group`).
+        (see `measured_conversations`).
     """
     first_run, second_run = _read(first), _read(second)
     check_same_questions(
@@ -112,7 +112,7 @@ def p_value(differences: Iterable[float]) -> float:
 def _read(path: Path) -> dict[str, tuple[str, frozenset[str], tuple[float, ...]]]:
     # group, gold answers and measures of each question, without its evidences, which would fill the memory
     run = {}
-    for measured in measured_turns(path):
-        values = tuple(float(measured.turn[measure]) for measure in MEASURES)
-        run[measured.question_id] = measured.group, measured.gold, values
+    for _, group, turns in measured_conversations(path):
+        for question_id, turn in turns.items():
+            run[question_id] = group, gold_ids(turn), tuple(float(turn[measure]) for measure in MEASURES)
     return run

@@ -149,7 +149,8 @@ def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Tu
                 features = np.array(rows, np.float64).reshape(-1, len(Features._fields))
                 learned.choices.append(Choice(features, np.array(of_question), np.array(right, bool), 1.0, group))
             elif answers := {answer["id"] for answer in turn["answers"]} & {YES["id"], NO["id"]}:
-                features = np.array([ha.decide(question).features])
+                verdict, _ = ha.decide(question)
+                features = np.array([verdict])
                 learned.yes_no.append(Choice(features, np.empty(0), np.array([YES["id"] in answers]), 1.0, group))
     return learned
 

@@ -16,7 +16,7 @@ from .document import blocks, parse_html
 from .entities import PageNames
 from .flatten import flatten
 from .infobox import attributes
-from .snippets import Link, Part, Snippet, TableRow
+from .snippets import Link, Part, Snippet
 from .tables import rows
 
 LOGGER = logging.getLogger(__name__)
@@ -112,7 +112,11 @@ def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> lis
             "mentions": mentions,
         }
         if snippet.row is not None:
-            evidence["row"] = _row(evidence, snippet.row, snippet.parts, item["id"])
+            cells: list[Cell] = []
+            for start, end, header, column in snippet.parts:
+                text, within = snippet.text[start:end], entities_within(evidence, start, end)
+                cells.append({"header": header, "text": text, "entities": within, "start": start, "column": column})
+            evidence["row"] = {**snippet.row, "page": item["id"], "cells": cells}
         elif snippet.source == "info":
             values: list[Cell] = []
             for start, end, header, _ in snippet.parts:
@@ -126,34 +130,15 @@ def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> lis
     return evidences
 
 
-def _row(evidence: Evidence, about: TableRow, parts: Iterable[Part], page: str) -> Row:
-    cells: list[Cell] = []
-    for start, end, header, column in parts:
-        text, entities = evidence["evidence_text"][start:end], entities_within(evidence, start, end)
-        cells.append({"header": header, "text": text, "entities": entities, "start": start, "column": column})
-    row: Row = {
-        "caption": about.caption,
-        "section": about.section,
-        "page": page,
-        "table": about.table,
-        "number": about.number,
-        "cells": cells,
-    }
-    if about.part:
-        row["part"] = about.part
-    return row
-
-
 def snippet_of(evidence: Evidence, links: tuple[Link, ...]) -> Snippet:
     """The snippet that an evidence was made of, with its links."""
     row, attribute = evidence.get("row"), evidence.get("attribute")
-    about, parts, path = None, [], []
+    parts, path = [], []
     if row is not None:
-        about = TableRow(row["caption"], row["section"], row.get("part", ""), row["table"], row["number"])
         parts = [_part(cell, cell["column"]) for cell in row["cells"]]
     elif attribute is not None:
         parts, path = [_part(value) for value in attribute["values"]], attribute["path"]
-    return Snippet(evidence["evidence_text"], links, evidence["source"], tuple(parts), about, tuple(path))
+    return Snippet(evidence["evidence_text"], links, evidence["source"], tuple(parts), row, tuple(path))
 
 
 def _part(cell: Cell, column: int = 0) -> Part:

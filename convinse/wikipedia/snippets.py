@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from ..language.language import english
+from ..records.evidence import Row
 
 _MARK_SIGNS = re.compile(r"[\[^]")
 
@@ -28,27 +29,18 @@ class Part(NamedTuple):
     column: int = 0
 
 
-class TableRow(NamedTuple):
-    """The row of a snippet: its `table` and `number`, both from 0; `part` is the title above a part of the table."""
-
-    caption: str
-    section: str
-    part: str
-    table: int
-    number: int
-
-
 class Snippet(NamedTuple):
     """Text with its links; `source` is `text`, `table` or `info`.
 
-    The text of a row or an attribute has `parts`, which do not overlap; `row` identifies the row, `path` the attribute.
+    The text of a row or an attribute has `parts`, which do not overlap; `row` is the row, its cells and page aside, `path` is that
+    of the attribute.
     """
 
     text: str
     links: tuple[Link, ...]
     source: str
     parts: tuple[Part, ...] = ()
-    row: TableRow | None = None
+    row: Row | None = None
     path: tuple[str, ...] = ()
 
     def part(self, start: int, end: int) -> Snippet:

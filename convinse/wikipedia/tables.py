@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from ..records.evidence import Row
 from ..support.limits import MOST_TABLE_CELLS
 from .document import row_cells, table_rows
 from .flatten import flatten
-from .snippets import Part, Snippet, TableRow
+from .snippets import Part, Snippet
 
 LOGGER = logging.getLogger(__name__)
 _MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # of a table, and of a row span: HTML's limits
@@ -101,12 +102,12 @@ def rows(
     node = table.css_first("caption")
     caption = flatten(node, "table").cleaned().text if node is not None else ""
     cells = grid(table)
-    about = TableRow(caption, section, "", place, 0)
+    about = Row(caption=caption, section=section, page="", table=place, number=0, cells=[])
     yield from row_snippets(cells, header_rows(cells, table), title, about, max_length)
 
 
 def row_snippets(
-    table: Sequence[GridRow], headed: AbstractSet[int], title: str, about: TableRow, max_length: int | None = None
+    table: Sequence[GridRow], headed: AbstractSet[int], title: str, about: Row, max_length: int | None = None
 ) -> Iterator[Snippet]:
     """Yield a snippet for each data row of a grid; see `rows`.
 
@@ -114,7 +115,7 @@ def row_snippets(
         table: the rows.
         headed: the numbers of the rows that name columns.
         title: of the page.
-        about: the table's caption, section and number.
+        about: the table's caption, section and number, without a row's.
         max_length: of a snippet.
     """
     banner = ""
@@ -139,8 +140,11 @@ def row_snippets(
         below_data = True
         if texts == headers:
             continue  # a repeated header
-        lead = ", ".join(dict.fromkeys(part for part in (title, about.caption or about.section, banner) if part))
-        begin = Snippet(lead, (), "table", row=about._replace(part=banner, number=next(data_rows)))
+        lead = ", ".join(dict.fromkeys(filter(None, (title, about["caption"] or about["section"], banner))))
+        of_row: Row = {**about, "number": next(data_rows)}
+        if banner:
+            of_row["part"] = banner
+        begin = Snippet(lead, (), "table", row=of_row)
         data_cells = [None if cell is None or cell.origin[0] in headed else cell for cell in row]
         yield from _row_snippets(begin, headers, data_cells, max_length or _NO_LIMIT)
 

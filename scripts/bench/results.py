@@ -20,7 +20,7 @@ from convinse.experiment import run_experiment
 from convinse.formats.run_folder import TURNS
 from convinse.records.evidence import SOURCES
 from convinse.reports.comparison import interval
-from convinse.scoring.pipeline_runs import measured_turns
+from convinse.scoring.pipeline_runs import measured_conversations
 
 from .answer_sets import dialogues, documents, followups, reliability, third, topics, values
 from .harness import Bench, Figures, Spec, note, run
@@ -62,8 +62,12 @@ def measured(
     done = run_experiment(
         config, sources, use_gold_answers=HISTORIES[history], limit=bench.size.limit, quiet=True, part=part
     )
-    turns = list(measured_turns(done.path / TURNS))
-    _, low, high = interval([turn.turn["p_at_1"] for turn in turns], [turn.group for turn in turns])
+    measured: list[float] = []
+    groups: list[str] = []
+    for _, group, turns in measured_conversations(done.path / TURNS):
+        measured += [turn["p_at_1"] for turn in turns.values()]
+        groups += [group] * len(turns)
+    _, low, high = interval(measured, groups)
     abstained, unanswerable = done.metrics["abstained"], done.metrics["unanswerable"]
     return {
         **done.metrics, "interval": f"{low:.3f}-{high:.3f}", "abstained_answerable": abstained["answerable"],

@@ -47,8 +47,7 @@ def test_visualize(mrqa, command):
 
 def test_download(command, monkeypatch):
     content = b'{"context": "a", "qas": [{"qid": "1", "question": "?", "answers": ["a"]}]}\n'
-    table = {"x": {"base": "http://127.0.0.1:9/", "files": [
-        {"name": "X.jsonl", "url": "y", "md5": hashlib.md5(content).hexdigest()}]}}  # fmt: skip
+    table = {"x": [{"name": "X.jsonl", "url": "http://127.0.0.1:9/y", "md5": hashlib.md5(content).hexdigest()}]}
     monkeypatch.setattr(download_module, "TABLE", write("table.json", table))
     with scripted_server(serve(content)) as server:
         for more in ("", ", was there already"):

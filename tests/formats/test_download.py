@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.formats.download import File, FileCollection, collections, download, find_collection
+from convinse.formats.download import File, collections, download, find_collection
 from convinse.support.errors import ConfigError, DataError, NetworkError
 from loopback import scripted_server, serve, status
 from written import names, write
@@ -15,10 +15,10 @@ ONE, TWO = b"one" * 100, b"two" * 9000
 
 
 def collection(url=""):
-    return FileCollection(f"{url}/release/", [
-        File("One.gz", "one.gz", hashlib.md5(ONE).hexdigest()),
-        File("more/Two.gz", "two.gz", sha256=hashlib.sha256(TWO).hexdigest(), size=len(TWO)),
-    ])  # fmt: skip
+    return [
+        File("One.gz", f"{url}/release/one.gz", hashlib.md5(ONE).hexdigest()),
+        File("more/Two.gz", f"{url}/release/two.gz", sha256=hashlib.sha256(TWO).hexdigest(), size=len(TWO)),
+    ]
 
 
 def fetch(files, folder="data", **more):
@@ -65,8 +65,8 @@ def test_wrong_or_broken_file_is_not_put_in_place(workdir, steps, error, words):
 def test_size_is_checked_where_there_is_no_checksum(workdir):
     with scripted_server(serve(b"PK...")) as server:
         with pytest.raises(DataError, match="5 bytes, not 6"):
-            fetch(FileCollection(f"{server.url}/", [File("a.zip", "a.zip", size=6)]))
-        (done,) = fetch(FileCollection(f"{server.url}/", [File("a.zip", "a.zip")]))
+            fetch([File("a.zip", f"{server.url}/a.zip", size=6)])
+        (done,) = fetch([File("a.zip", f"{server.url}/a.zip")])
     assert done[1:] == (True, False) and Path("data/a.zip").read_bytes() == b"PK..."
 
 
@@ -74,9 +74,9 @@ def test_collections_have_checksums_and_are_found_by_name():
     table = collections()
     others = ["squad", "klue-mrc", "convmix", "convinse", "poleval"]
     assert list(table) == ["mrqa-train", "mrqa-dev-in", "mrqa-dev-out", *others]
-    rest = [file for name in others for file in table.pop(name).files]
+    rest = [file for name in others for file in table.pop(name)]
     assert all(file.md5 == "" and (len(file.sha256), bool(file.size)) in ((0, False), (64, True)) for file in rest)
-    files = [file for each in table.values() for file in each.files]
+    files = [file for each in table.values() for file in each]
     assert len(files) == 18 and all(re.fullmatch("[0-9a-f]{32}", file.md5) for file in files)
     with pytest.raises(ConfigError, match="did you mean 'mrqa-train'"):
         find_collection("mrqa-trian")

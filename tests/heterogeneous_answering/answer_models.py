@@ -1,7 +1,7 @@
 """Rankings of answers whose weights are set by hand, and features of which only some are not 0."""
 
 from convinse.heterogeneous_answering.candidates import EntityCandidate
-from convinse.heterogeneous_answering.features import Features, Measured, QuestionFeatures
+from convinse.heterogeneous_answering.features import Features, QuestionFeatures
 from convinse.heterogeneous_answering.ranking import NAMES, YES_NO_NAMES, AnswerRanking
 from convinse.support.logit import Logit
 
@@ -28,4 +28,4 @@ def features_of(kind, **values):
 def measured_of(*values, **of_question):
     candidates = [EntityCandidate({"id": f"Q{n}", "label": str(n)}) for n in range(len(values))]
     rows = [features_of(Features, **value) for value in values]
-    return Measured(candidates, rows, features_of(QuestionFeatures, **of_question))
+    return candidates, rows, features_of(QuestionFeatures, **of_question)

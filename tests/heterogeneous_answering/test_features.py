@@ -19,10 +19,9 @@ CAST = [{**fact("Alien", "cast member", name), "score": 1.0} for name in ("Weave
 def features(text, *evidences, about=(ALIEN,), read=()):
     question = question_of(text, *evidences, knowledge=KNOWLEDGE, representation=representation_of(*about))
     read = [AnswerCandidate(thing(name), share, (0,), ("reader",)) for name, share in read]
-    measured = measure(question, find_candidates(question, read), 0.8)
-    return {
-        candidate.entity["label"]: row for candidate, row in zip(measured.candidates, measured.features, strict=True)
-    }
+    candidates = find_candidates(question, read)
+    rows, _ = measure(question, candidates, 0.8)
+    return {candidate.entity["label"]: row for candidate, row in zip(candidates, rows, strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -69,9 +68,9 @@ def test_features_of_a_question():
     question = question_of(
         "Who directed Alien?", DIRECTED, knowledge=KNOWLEDGE, representation=representation_of(ALIEN)
     )
-    rows = measure(question, find_candidates(question), 0.8).question
+    _, rows = measure(question, find_candidates(question), 0.8)
     assert (rows.surest, rows.score, rows.linked) == (0.8, 2.0, 1.0)
-    nothing = measure(question_of("Who?", knowledge=KNOWLEDGE), []).question
+    _, nothing = measure(question_of("Who?", knowledge=KNOWLEDGE), [])
     assert (nothing.candidates, nothing.score, nothing.covered) == (0.0, 0.0, 0.0)
 
 

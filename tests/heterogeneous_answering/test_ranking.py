@@ -29,15 +29,15 @@ def ids(ranked):
 def test_odds_are_the_exponential_of_weighted_features_and_none_has_its_own():
     model = answer_model(read=1.0, covered=2.0, none_score=3.0, none=-0.5)
     measured = measured_of({"read": -1.0}, {"covered": 0.5}, score=0.2)
-    ranked = model.ranked(measured, lambda _: True)
+    ranked = model.ranked(*measured, lambda _: True)
     odds = {"Q0": math.exp(-1.0), "Q1": math.exp(1.0)}
     total = sum(odds.values()) + math.exp(0.1)
     assert [(answer.entity["id"], pytest.approx(answer.score)) for answer in ranked] == [
         ("Q1", odds["Q1"] / total), ("Q0", odds["Q0"] / total),
     ]  # fmt: skip
     # what is not admitted keeps its share
-    assert model.ranked(measured, lambda candidate: candidate.entity["id"] == "Q0") == [ranked[1]]
-    assert model.ranked(measured_of(), lambda _: True) == []
+    assert model.ranked(*measured, lambda candidate: candidate.entity["id"] == "Q0") == [ranked[1]]
+    assert model.ranked(*measured_of(), lambda _: True) == []
 
 
 def test_yes_is_a_logistic_of_its_features():

@@ -6,7 +6,7 @@ import pytest
 from asked_turns import question_of
 
 from convinse.heterogeneous_answering.question import NO, YES
-from convinse.heterogeneous_answering.yes_no import yes_or_no
+from convinse.heterogeneous_answering.yes_no import both_answers, yes_or_no
 from convinse.records.evidence_structure import structured
 from evidences import evidence
 
@@ -32,9 +32,9 @@ ELEANOR = "Did Eleanor Roosevelt believe the story?"
     ],
 )
 def test_words_tell_how_far_an_evidence_speaks_of_the_question(sentence, sign, is_covered):
-    decided = verdict(ELEANOR, text(sentence))
-    assert math.copysign(1, decided.features.covered) * (decided.features.covered != 0) == sign
-    assert decided.is_covered is is_covered
+    features, _ = verdict(ELEANOR, text(sentence))
+    assert math.copysign(1, features.covered) * (features.covered != 0) == sign
+    assert features.is_covered is is_covered
 
 
 def test_the_head_reads_the_evidences_of_any_source_that_have_most_of_the_question():
@@ -46,26 +46,24 @@ def test_the_head_reads_the_evidences_of_any_source_that_have_most_of_the_questi
 
     weaker = [text(f"Eleanor Roosevelt saw {number}.", "table", 0.2) for number in range(3)]
     telling = [text("Eleanor Roosevelt believed the story.", "info"), text("Eleanor Roosevelt believed no story.")]
-    decided = verdict(ELEANOR, *weaker, *telling, judge=judge)
+    features, places = verdict(ELEANOR, *weaker, *telling, judge=judge)
     assert pairs == [(ELEANOR, decided["evidence_text"]) for decided in telling]
-    assert decided.places == (3, 4) and decided.features.read == pytest.approx(math.log(9))
+    assert places == (3, 4) and features.read == pytest.approx(math.log(9))
 
 
 def test_odds_of_a_certain_head_are_bounded():
-    decided = verdict(ELEANOR, text("x"), judge=lambda pairs: [1.0] * len(pairs))
-    assert decided.features.read == pytest.approx(math.log(0.98 / 0.02))
+    features, _ = verdict(ELEANOR, text("x"), judge=lambda pairs: [1.0] * len(pairs))
+    assert features.read == pytest.approx(math.log(0.98 / 0.02))
 
 
 def test_without_evidences_nothing_is_told_and_nothing_read():
-    decided = verdict("Was it?", judge=lambda pairs: 1 / 0)
-    assert (
-        decided == verdict("Was it?") and not decided.is_covered and not any(decided.features) and decided.places == ()
-    )
+    features, places = verdict("Was it?", judge=lambda pairs: 1 / 0)
+    assert (features, places) == verdict("Was it?") == ((0.0, 0.0), ()) and not features.is_covered
 
 
 @pytest.mark.parametrize(("yes", "first"), [(0.7, YES), (0.3, NO), (0.5, NO)])
 def test_both_answers_are_ranked(yes, first):
-    one, other = verdict(ELEANOR, text("x")).candidates(yes)
+    one, other = both_answers(yes, (0,))
     assert one.entity == first and one.score + other.score == pytest.approx(1) and one.reasons == ("yes_no",)
 
 

@@ -45,9 +45,7 @@ def test_a_name_has_the_best_share_of_the_pointers_that_its_places_have():
     tokens = np.array([(place, place + len(word)) for place, word in starts(text)])
     shares = np.zeros((2, 1 + len(tokens)))
     shares[1, 1 + [word for _, word in starts(text)].index("Titanic?")] = 0.5
-    pointers = Pointers(
-        np.array([0, 5]), tokens - [0, 1] * (tokens[:, 1:] == text.index("?") + 1), shares, shares, shares
-    )
+    pointers = Pointers(tokens - [0, 1] * (tokens[:, 1:] == text.index("?") + 1), shares, shares, shares)
     assert pointed(earlier_entities(history), list(names_in(text, history)), pointers) == [0.25, 0.0]
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convinse.scoring.convqa import MEASURES
-from convinse.scoring.pipeline_runs import check_same_questions, measured_turns, run_name
+from convinse.scoring.pipeline_runs import check_same_questions, gold_ids, measured_conversations, run_name
 from convinse.scoring.significance import compare, p_value
 from convinse.support.errors import DataError, DependencyError, ScoringError
 from finished import conversation, turn
@@ -26,15 +26,18 @@ needs_scipy = pytest.mark.skipif(find_spec("scipy") is None, reason="needs the e
 
 
 def read(*conversations):
-    return [(one.question_id, one.group) for one in measured_turns(write_lines("turns.jsonl", *conversations))]
+    measured = measured_conversations(write_lines("turns.jsonl", *conversations))
+    return [(question_id, group) for _, group, turns in measured for question_id in turns]
 
 
 def test_turns_with_gold_answers_have_their_ids_and_conversations():
     without = {"question_id": "none", "question": "?"}
     found = read(conversation("a", turn("q1"), turn("q2"), without), conversation("b", turn("q3")))
     assert found == [("q1", "conversation a"), ("q2", "conversation a"), ("q3", "conversation b")]
-    (measured,) = measured_turns(write_lines("turns.jsonl", conversation("a", turn("q", ['"Yes"', "q42"]))))
-    assert measured.gold == {"yes", "q42"}  # compared as ids are
+    ((_, _, turns),) = measured_conversations(
+        write_lines("turns.jsonl", conversation("a", turn("q", ['"Yes"', "q42"])))
+    )
+    assert gold_ids(turns["q"]) == {"yes", "q42"}  # compared as ids are
 
 
 A, TWICE = conversation("a", turn("q")), conversation("a", turn("q"), turn("q"))
@@ -59,7 +62,7 @@ def test_a_file_that_cannot_be_measured_is_named_with_its_line(name, content, fa
     if content is not None:
         write_lines(name, *content) if name == "turns.jsonl" else write(name, content)
     with pytest.raises(DataError, match=fault):
-        list(measured_turns(Path(name)))
+        list(measured_conversations(Path(name)))
 
 
 @pytest.mark.parametrize(

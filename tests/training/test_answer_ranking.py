@@ -10,7 +10,7 @@ from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.candidates import EntityCandidate
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.heterogeneous_answering.features import Features, Measured, QuestionFeatures
+from convinse.heterogeneous_answering.features import Features, QuestionFeatures
 from convinse.heterogeneous_answering.ranking import FILE, NAMES, AnswerRanking
 from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.knowledge_base.index import KnowledgeBase
@@ -250,10 +250,9 @@ def test_a_written_ranking_ranks_as_the_learned_one():
     logit = fit(weighted([part.choices for part in sets]), 3.0, NAMES, RISING)
     for choice in sets[1].choices:
         candidates = [EntityCandidate({"id": f"Q{n}", "label": ""}) for n in range(len(choice.candidates))]
-        measured = Measured(
-            candidates, [Features(*row) for row in choice.candidates], QuestionFeatures(*choice.question)
-        )
-        scores = {ranked.entity["id"]: ranked.score for ranked in ranking.ranked(measured, lambda _: True)}
+        rows, of_question = [Features(*row) for row in choice.candidates], QuestionFeatures(*choice.question)
+        ranked = ranking.ranked(candidates, rows, of_question, lambda _: True)
+        scores = {answer.entity["id"]: answer.score for answer in ranked}
         likely = logit.probabilities(choice.candidates, choice.question)[:-1].tolist()
         assert [scores[f"Q{n}"] for n in range(len(likely))] == pytest.approx(likely)
     assert all(ranking.candidates.weights[name][0] >= 0.0 for name in RISING)

@@ -104,7 +104,7 @@ def test_files_are_found_by_name(workdir):
 
 @pytest.mark.parametrize(("name", "mark"), [("mrqa-dev-in", "(I)"), ("mrqa-dev-out", "(O)")])
 def test_every_downloaded_dev_set_has_a_row(name, mark):
-    sets = {file.name.removesuffix(".jsonl.gz") for file in find_collection(name).files}
+    sets = {file.name.removesuffix(".jsonl.gz") for file in find_collection(name)}
     rows = comparison(dict.fromkeys(sets, (1.0, 2.0)))
     measured = [title for title, scores in rows[:12] if scores[-1] is not None]
     assert len(measured) == 6 and len(rows) == 13 and all(title.startswith(mark) for title in measured)

@@ -75,7 +75,7 @@ def verbalised(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
             cells = {int(match[2]): (link.start, link.end) for match, link in matches}
             plain.append(TableEvidence(int(matches[-1][0][1]), snippet.text, cells))
             if snippet.row is not None:
-                number_of[snippet.row.number] = plain[-1].number
+                number_of[snippet.row["number"]] = plain[-1].number
     whole = whole_rows(page_evidences(page, {"id": "", "label": title}, {}), 0)
     shown = []
     for row in ranked_rows([row for row in whole if row["number"] in number_of], _bare_title(title)):
