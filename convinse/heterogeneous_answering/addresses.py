@@ -82,11 +82,11 @@ def addresses(question: Question) -> list[Computed]:
 
 def _form_of_number(question: Question) -> re.Pattern[str] | None:
     """Return what the number of a thing looks like that a question asks for: "INVOICE No. 2026-014" for "the invoice number"."""
-    asked = question.language.operations.numbered.search(question.in_full)
-    if asked is None:
+    called = question.language.operations.numbered.search(question.in_full)
+    if called is None:
         return None
-    words = "|".join({asked["word"].lower(), *question.language.operations.numbering})
-    return re.compile(rf"(?i)\b{re.escape(asked['thing'])}(?:\W+(?:{words})\b)?\W*([\w/.-]*\d[\w/-]*)")
+    words = "|".join({called["word"].lower(), *question.language.operations.numbering})
+    return re.compile(rf"(?i)\b{re.escape(called['thing'])}(?:\W+(?:{words})\b)?\W*([\w/.-]*\d[\w/-]*)")
 
 
 def _line_above(question: Question, read: ReadEvidence) -> str:

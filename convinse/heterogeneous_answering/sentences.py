@@ -122,12 +122,12 @@ def with_clause(question: Question, ranked: Sequence[AnswerCandidate]) -> list[A
     read, label = question.evidences[first.places[0]], first.entity["label"]
     span = next((span for span in sentence_spans(read) if label in read.text[slice(*span)]), None)
     clauses = question.language.words.clauses.split(read.text[slice(*span)]) if span else []
-    own = next((place for place, clause in enumerate(clauses) if label in clause), len(clauses))
+    place_of_label = next((place for place, clause in enumerate(clauses) if label in clause), len(clauses))
     words = _telling_words(question, question.in_full)
     said = [_telling_words(question, clause) for clause in clauses]
     firsts = {word: place for place, those in reversed([*enumerate(said)]) for word in those & words}
     last = max(firsts.values(), default=0)
-    values = _values_like(label, clauses[last], question) if own < last else []
+    values = _values_like(label, clauses[last], question) if place_of_label < last else []
     if len(values) != 1:
         return [*ranked]
     return [first._replace(entity={"id": values[0], "label": values[0]}), *others]
@@ -144,9 +144,8 @@ def _values_like(label: str, text: str, question: Question) -> list[str]:
         return [hour[0] for hour in question.language.times.hour.finditer(text)]
     if not any(map(str.isdigit, label)):
         return []
-    return re.findall(
-        rf"(?<![\w.,]){_NAME.sub('[A-Z][a-z]+', _DIGITS.sub('#', re.escape(label))).replace('#', _NUMBER)}(?!\w)", text
-    )
+    form = _NAME.sub("[A-Z][a-z]+", _DIGITS.sub("\0", re.escape(label))).replace("\0", _NUMBER)
+    return re.findall(rf"(?<![\w.,]){form}(?!\w)", text)
 
 
 def with_sentence(question: Question, ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:

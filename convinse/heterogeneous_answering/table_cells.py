@@ -11,7 +11,7 @@ from ..records.evidence import Cell, Entity
 from ..records.literals import is_date, is_document_item, is_number, number_entity
 from ..records.ranked_rows import value_of
 from ..records.units import BASE_UNITS
-from ..records.written_values import day_in, value_at
+from ..records.written_values import UNKNOWN, day_in, value_at
 from .addresses import without_address
 from .bounds import with_measures
 from .candidates import Computed
@@ -128,7 +128,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if measures := {column: fit for column, fit in fits.items() if column.order and column.keywords & (wide - words)}:
         # "how large is the plot" of "Plot" and "Area"
         is_counted = question.language.operations.counting.search(question.in_full)
-        fits = measures if question.expected.kind == "number" and not is_counted else fits
+        are_numbers = all(column.numbers_rows for column in fits if column.keywords & words)
+        fits = measures if question.expected.kind == "number" and are_numbers and not is_counted else fits
     last = question.in_full.rsplit(maxsplit=1)[-1]
     verb = question.language.properties.keywords(last) if not any(map(str.isdigit, last)) else frozenset[str]()
     # "what did the café order?" is no number of an order
@@ -200,7 +201,8 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
             # with its unit; of "1 h 50 min" no number is a part
             answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
     if column.keywords & head_keywords(question):  # "what size" may be "large"
-        return answers or ([] if any(map(str.isdigit, text)) else [{"id": text, "label": text}])
+        is_said = text.strip().lower() not in UNKNOWN and not any(map(str.isdigit, text))
+        return answers or ([{"id": text, "label": text}] if is_said else [])
     return [answer for answer in answers if is_of_kind(answer, question, column)]
 
 

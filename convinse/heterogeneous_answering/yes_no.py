@@ -125,16 +125,16 @@ def _decides(question: Question, read: ReadEvidence) -> bool | None:
     start, end = best_sentence(question, read, keywords(question.in_full)) if read.is_of_document else (0, 0)
     if start == end or words.denial.search(" ".join(word for word in folded if word not in words.lacking)):
         return None
-    clauses = words.clauses.split(read.text[start:end].rpartition("? ")[2])
+    clauses = [part for part in words.clauses.split(read.text[start:end].rpartition("? ")[2]) if fold(part)]
     # the document's title says what all of its sentences are about
     about = keywords(read.text[: sentence_spans(read)[0][0]]) | keywords(asking)
-    asked = [keyword for word in folded for keyword in keywords(word) - about]
+    terms = [keyword for word in folded for keyword in keywords(word) - about]
     first = {keyword: place for place, clause in reversed([*enumerate(clauses)]) for keyword in keywords(clause)}
-    missing = {*asked} - first.keys()
+    missing = {*terms} - first.keys()
     # what is permitted is said with other verbs: "can I bring my dog?"
-    if len(missing) > (folded[0] in words.permitting) or missing & {*asked[-1:]} or not asked:
+    if len(missing) > (folded[0] in words.permitting) or missing & {*terms[-1:]} or not terms:
         return None
-    place = max(first[keyword] for keyword in asked if keyword in first)
+    place = max(first[keyword] for keyword in terms if keyword in first)
     if bool(words.lacking & {*folded}) != (fold(clauses[place]).split()[0] in words.lacking):
         return None
     said: list[bool | None] = []
