@@ -17,6 +17,7 @@ from ..records.written_values import kind_of_value
 from .column_meanings import is_of_other_column
 from .question import Question
 from .ranked_answers import AnswerCandidate
+from .sentences import is_prose, sentence_spans
 
 _LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "pl": "Polish"}  # with stop word lists
 # reasons, or their beginnings, that say that the answer stands nowhere
@@ -50,7 +51,9 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     # only documents may be about something else; among facts other checks tell, and a computation has its own
     is_computed = bool(ranked) and not {"reader", "evidences"}.issuperset(ranked[0].reasons)
     is_unrelated = not is_computed and _is_unrelated(question)
-    checks = (_lacks_place, _lacks_time, _lacks_thing, _asks_about_future, is_of_other_column)
+    checks = (
+        _lacks_place, _lacks_time, _lacks_thing, _lacks_words, _lacks_name, _lacks_amount, _asks_about_future, is_of_other_column,
+    )  # fmt: skip
     is_baseless = bool(ranked) and any(lacks(question, ranked[0]) for lacks in checks)
     if likely >= least and not unknown and not is_unrelated and not is_baseless:
         return None
@@ -196,6 +199,48 @@ def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:
         ):
             return False
     return True
+
+
+def _lacks_words(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question asks who or what something is, and the sentence of a file with the answer has no word of it.
+
+    Nor its title and headings.
+    """
+    if best.reasons[:1] != ("reader",) or not question.language.steps.identified(question.in_full):
+        return False
+    properties = question.language.properties
+    words = (
+        properties.keywords(question.in_full) - properties.light_keywords - properties.keywords(best.entity["label"])
+    )
+    beginnings = {word[:_BEGINNING] for word in properties.with_synonyms(words)}
+    for read in (question.evidences[at] for at in best.places[:1]):
+        spans = sentence_spans(read) if is_prose(read) else []
+        said = [read.text[start:end] for start, end in spans if best.entity["label"] in read.text[start:end]]
+        around = properties.keywords(" ".join([read.text[: spans[0][0]] if spans else "", *said]))
+        if not said or not beginnings or not beginnings.isdisjoint(word[:_BEGINNING] for word in around):
+            return False
+    return True
+
+
+def _lacks_name(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question over files asks for a name, and a reader found words in small letters: "the secretary"."""
+    is_read = question.is_of_files and best.reasons[:1] == ("reader",)
+    label = question.language.words.without_article(best.entity["label"].casefold())
+    written = best.entity["label"][-len(label) :]
+    return (
+        is_read and bool(question.language.operations.name_of.search(question.in_full)) and written == written.lower()
+    )
+
+
+def _lacks_amount(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question over files asks how much something costs, and a reader found no amount: "the boiler"."""
+    is_read = question.is_of_files and best.reasons[:1] == ("reader",)
+    literals, label = question.language.literals, best.entity["label"]
+    is_amount = any(map(str.isdigit, label)) or any(
+        literals.number_in_words(word) is not None for word in fold(label).split()
+    )
+    is_free = not literals.gratis.isdisjoint(fold(label).split())
+    return is_read and literals.paying.match(question.in_full) is not None and not (is_amount or is_free)
 
 
 def _is_capitalised(name: AbstractSet[str], question: Question) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
 from ..records.units import quantity_of
 from ..records.written_values import UNKNOWN, day_in
 
+_DAYS = frozenset(map(str.casefold, (*calendar.day_name, *calendar.day_abbr)))
+_MONTHS = frozenset(name.casefold() for name in (*calendar.month_name, *calendar.month_abbr) if name)
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 # "massage" of "Hot stone massage"; not "de" and "(chair)", which stand in names of people, too
@@ -50,6 +53,16 @@ class Column:
     def texts(self) -> list[str]:
         """The texts of its cells, without those that rows lack."""
         return [cell["text"] for cell in self.cells if cell is not None]
+
+    @property
+    def is_of_weekday(self) -> bool:
+        """True if its header is a day of the week, as in a rota or a timetable."""
+        return self.header.strip().rstrip(".").casefold() in _DAYS
+
+    @property
+    def is_of_month(self) -> bool:
+        """True if its header is a month."""
+        return self.header.strip().rstrip(".").casefold() in _MONTHS
 
     @cached_property
     def has_gaps(self) -> bool:

@@ -156,7 +156,8 @@ def _fits(
         cell = column.cells[row]
         if cell is not None and table.words.keywords(cell["text"]) & matched:
             continue
-        is_called = table.pairs and column.keywords & words  # "who got a mail from Ines?" of "To"
+        # "who got a mail from Ines?" of "To", "when does Jonas work on Monday?" of "Mon"
+        is_called = (table.pairs or column.is_of_weekday or column.is_of_month) and column.keywords & words
         coverage = 1.0 if is_called else question.property_names.coverage(column.label, wide)
         fits[column] = (max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage)
     return fits
@@ -184,7 +185,7 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     """Return the answers in the cell that a question asks for."""
     kind, text = question.expected.kind, cell["text"]
     day = day_in(text) if column.is_dated else None
-    if kind == "date" and column.is_timed:
+    if (kind == "date" and column.is_timed) or column.is_of_weekday:  # "8-16" below "Mon"
         return [{"id": text, "label": text}]
     if day is not None and (day.start, day.end) == (0, len(text)):
         return [day.entity]

@@ -149,7 +149,8 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
     # "which room is the cheapest" of "Room" and "Price"
     amounts = [column for column in amounts if not (column.numbers_rows and column.keywords & frozenset(order.noun))]
     # "the highest rent in 2024": the column of a year
-    years = [column for column in table.amounts if column.keywords & {word for word in words if word.isdigit()}]
+    digits = {word for word in words if word.isdigit()}
+    years = [column for column in table.amounts if column.keywords & (words if column.is_of_month else digits)]
     # "the largest invoice": the only amount of the things, or their total
     is_of_things = (
         frozenset(order.noun) & (table.headers | table.title_keywords) and order.by & language.operations.sizes

@@ -29,7 +29,7 @@ from collections.abc import Callable, Sequence
 from .addresses import addresses
 from .candidates import Computed
 from .counts import counts
-from .document_entries import entries, roles, sections
+from .document_entries import entries, holders, roles, sections
 from .intervals import by_intervals
 from .memberships import shared_names
 from .question import Question
@@ -64,7 +64,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
         by_intervals(question) or beside_rows(question, tables) or held_in_rows(question, tables)
     ),
     "order": ordered_things,
-    "role": lambda question, _: roles(question),
+    "role": lambda question, _: roles(question) or holders(question),
     "section": lambda question, _: sections(question),
     "span": lambda question, tables: spans(question) or durations(question, tables),
     "sum": sums,

@@ -84,6 +84,7 @@ def rows_in_state(
     return (
         _by_yes_or_no(question, table, selected, words, denied)
         or _by_header(question, table, selected)
+        or _by_weekday(table, selected, words, denied)
         or _by_zero(table, selected, denied)
         or _by_gap(table, selected, denied)
     )
@@ -117,6 +118,18 @@ def _by_header(question: Question, table: Table, selected: Selection) -> _State 
     column, words, is_denied = state
     rows = [row for row in selected.rows if column.is_empty(row) is is_denied]
     return column, selected._replace(rows=rows, used=selected.used | words, unjudged=0, lacking=column.header)
+
+
+def _by_weekday(table: Table, selected: Selection, words: AbstractSet[str], denied: AbstractSet[str]) -> _State | None:
+    """Keep the rows with something below "Sun" for "who works on Sunday", with nothing for "does not work"."""
+    for column in table.columns:
+        # "who cleans the hall on Monday" of names asks for them
+        is_of_rows = column.is_of_weekday and column.has_gaps and not column.may_be_people
+        if is_of_rows and column.keywords & words:
+            rows = [row for row in selected.rows if column.is_empty(row) is bool(denied)]
+            used = selected.used | column.keywords | denied
+            return column, selected._replace(rows=rows, used=used, lacking=column.header)
+    return None
 
 
 def _by_zero(table: Table, selected: Selection, denied: AbstractSet[str]) -> _State | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import math
 import re
 from collections import defaultdict
@@ -24,6 +25,13 @@ from ..records.periods import AskedTime, Period, period_of_cells
 from .columns import Column
 from .question import Question
 
+# the names of weekdays and months by their abbreviations, as headers have them
+_WRITTEN_OUT = {
+    short.casefold(): name
+    for shorts, names in ((calendar.day_abbr, calendar.day_name), (calendar.month_abbr, calendar.month_name))
+    for short, name in zip(shorts, names, strict=True)
+    if short
+}
 _DOTTED = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)+(?![\w-])")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
 _MIN_SUMMED = 3  # rows above one that may have their sum
@@ -85,7 +93,8 @@ class Table:
     def _header_keywords(self, header: str) -> frozenset[str]:
         """Return the keywords of a header; of pairs those by which people ask for it, too: "From" has who sent a mail."""
         if not self.pairs:
-            return self.words.keywords(header)
+            written_out = _WRITTEN_OUT.get(header.strip().rstrip(".").casefold(), "")
+            return self.words.keywords(f"{header} {written_out}")
         names = self.operations.dated if header == self.operations.day_header else frozenset[str]()
         return self.words.keywords(self.operations.header(header)) | self.words.keyword_set(names)
 

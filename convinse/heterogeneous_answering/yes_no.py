@@ -192,7 +192,10 @@ def _judged_rows_hold(question: Question, table: Table, words: frozenset[str]) -
     selected = selected_rows(question, table, words)
     if selected is None or not selected.lacking:
         return None
-    if unexplained(question, table, words, selected.used | named.used):
+    rest = unexplained(question, table, words, selected.used | named.used)
+    # "does Rosa work on Friday?" of a rota, which has no word for it
+    is_of_weekday = any(column.is_of_weekday and column.header == selected.lacking for column in table.columns)
+    if len(rest) > is_of_weekday:
         return None
     about = {*named.rows, *selected.rows}
     if selected.unjudged:  # a repair without a cost is not above 50

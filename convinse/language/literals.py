@@ -29,6 +29,7 @@ class LiteralWords(WordLists):
     currencies: Renamed
     counted: re.Pattern[str]
     paying: re.Pattern[str]
+    gratis: WordSet
     lasting: re.Pattern[str]
     by_time: re.Pattern[str]
     measures: Table

@@ -65,6 +65,7 @@ class OperationWords(WordLists):
     fields: Renamed
     leading: Table
     naming: WordSet
+    name_of: re.Pattern[str]
     given_names: re.Pattern[str]
     family_names: re.Pattern[str]
     name_header: str
@@ -268,10 +269,11 @@ class OperationWords(WordLists):
         return (measures, upward, place + 1) if measures else None
 
     def _measures_before(self, words: Sequence[str], place: int) -> frozenset[str]:
-        """Return the measures that a verb asks for: "costs the most"."""
+        """Return the measures that a verb asks for, "costs the most"; of "sold the most in March" the verb."""
         before = [word for word in words[:place] if word not in self.words.articles][-1:]
         names = self.literals.names_of(self.properties.keyword(before[0])) if before else frozenset[str]()
-        return frozenset(names) if len(names) > 1 else frozenset()
+        is_verb = place + 1 < len(words) and before and before[0] not in self.words.common
+        return frozenset(names) if len(names) > 1 or is_verb else frozenset()
 
     def _noun(self, words: Sequence[str]) -> Iterator[str]:
         forms = self.words
