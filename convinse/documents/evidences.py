@@ -22,7 +22,7 @@ from .tables import data_rows, grid_of, named_values, parts_of, with_full_names
 from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 12  # raised when the same file gives other evidences
+FORMAT = 13  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _SEPARATOR = re.compile(r"_|-(?!\d)|(?<!\d)-")  # of words in the name of a file: "minutes_2026-03-14"
@@ -169,10 +169,11 @@ class _Cutting:
                 passage = f"{passage} {piece}".strip()
         if any(map(str.isalnum, passage)):
             yield self._placed(self._passage(lead, passage), block.line, block.page)
-        addresses = [(words, address) for words, address in block.links if address.removeprefix("mailto:") != words]
-        yield from self._pairs(
-            PairsBlock([(f"{words}, address", address) for words, address in addresses], block.line, block.page)
-        )
+        yield from self._addresses(block.links, block.line, block.page)
+
+    def _addresses(self, links: Iterable[tuple[str, str]], line: int, page: int) -> Iterator[_Placed]:
+        pairs = [(words, address) for words, address in links if address.removeprefix("mailto:") != words]
+        yield from self._pairs(PairsBlock([(f"{words}, address", address) for words, address in pairs], line, page))
 
     @staticmethod
     def _passage(lead: str, passage: str) -> Snippet:
@@ -191,6 +192,7 @@ class _Cutting:
                 yield from self._table(table)
         for text, line in notes:
             yield from self._paragraph(TextBlock(text, line, block.page, "note"))
+        yield from self._addresses(block.links, 0, block.page)
 
     def _table(self, block: TableBlock) -> Iterator[_Placed]:
         section = self._headings[-1][1] if self._headings else ""

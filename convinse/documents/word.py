@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from .formulas import formula_words
+from .html import raised_words
 from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .office import ADDRESSES, chart_table, element_name, plain_package, plain_title, xml_root
 from .texts import with_fields
@@ -113,12 +114,15 @@ class _WordFile:
         rows: list[list[str]] = []
         merged: dict[tuple[int, int], tuple[int, int]] = {}
         inner: list[Any] = []
+        links: list[tuple[str, str]] = []
         heads = 0
-        for row in (child for child in node if element_name(child) == "tr"):
+        for row in node.findall(f"{_W}tr"):
+            if row.find(f"{_W}trPr/{_W}del") is not None:
+                continue
             heads += row.find(f"{_W}trPr/{_W}tblHeader") is not None and heads == len(rows)
             cells: list[str] = []
             for cell in _cells(row):
-                text = self._cell_text(cell, inner)
+                text = self._cell_text(cell, inner, links)
                 span = cell.find(f"{_W}tcPr/{_W}gridSpan")
                 down = cell.find(f"{_W}tcPr/{_W}vMerge")
                 first = len(rows), len(cells)
@@ -133,11 +137,11 @@ class _WordFile:
             rows.append(cells)
         width = max(map(len, rows), default=0)
         if width:
-            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows], merged, heads or None)
+            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows], merged, heads or None, links=links)
         for nested in inner:
             yield from self._table(nested)
 
-    def _cell_text(self, cell: Any, inner: list[Any]) -> str:
+    def _cell_text(self, cell: Any, inner: list[Any], links: list[tuple[str, str]]) -> str:
         texts = []
         for node in cell.iter(f"{_W}p", f"{_W}tbl"):
             if next(node.iterancestors(f"{_W}tc")) is not cell:
@@ -148,6 +152,7 @@ class _WordFile:
             words = _WordRuns(self._targets)
             words.walk(node)
             texts.append(words.text)
+            links += words.links
         return " ".join(filter(None, texts))
 
 
@@ -184,8 +189,8 @@ class _WordRuns:
                     self.walk(child, align is not None and align.get(f"{_W}val") == "superscript")
             elif name == "t":
                 text = child.text or ""
-                is_power = raised and re.fullmatch(r"[-+−]?\d+", text.strip()) and "".join(self._pieces)[-1:].isdigit()
-                self._pieces.append(f"^{text.strip()}" if is_power else text)
+                piece = raised_words("".join(self._pieces), text.strip(), False) if raised else None
+                self._pieces.append(piece or text)
             elif name in ("tab", "br", "cr", "ptab"):
                 self._pieces.append(" ")
             elif name == "noBreakHyphen":
