@@ -1,0 +1,74 @@
+"""Finds the tables that plain texts draw with bars and rules, or by blanks and tabs between columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from .model import TableBlock
+
+_TAB = 4  # columns
+_BAR = re.compile(r"[|│┃║]")
+_RULE_SIGNS = "-─━═=+|:┼╪╬├┤┌┐└┘┬┴╞╡╔╗╚╝╠╣╦╩╒╕╘╛ "
+_ROW_COUNT = re.compile(r"\(?\d+ rows?\b.*")  # that a data base writes below a table
+_ITEM = re.compile(r"[-*•‣◦]|\d{1,2}[.)]")
+_SENTENCE_END = re.compile(r"[.!?:;…]$")
+
+
+class TextLine(NamedTuple):
+    """A line of a text, without the blanks around it."""
+
+    number: int
+    text: str
+    indent: int
+
+
+def drawn_table(lines: Sequence[TextLine]) -> TableBlock | None:
+    """Return the table that lines draw with bars between columns and rules between rows; None for other lines."""
+    groups: list[list[tuple[int, list[str]]]] = [[]]
+    lines = lines[:-1] if _ROW_COUNT.fullmatch(lines[-1].text) else lines
+    for line in lines:
+        if _is_rule(line.text):
+            groups.append([])
+        else:
+            cells = _BAR.split(line.text)
+            is_framed = len(cells) > 2 and not cells[0] and not cells[-1]
+            groups[-1].append((line.number, [cell.strip() for cell in (cells[1:-1] if is_framed else cells)]))
+    groups = [group for group in groups if group]
+    widths = {len(cells) for group in groups for _, cells in group}
+    if len(groups) < 2 or len(widths) > 1 or widths == {1}:
+        return None
+    if len(groups) > 3:  # a rule below each row, which may have several lines
+        merged = [
+            [" ".join(filter(None, column)) for column in zip(*(cells for _, cells in group), strict=True)]
+            for group in groups
+        ]
+        return TableBlock(merged, heads=1, lines=[group[0][0] for group in groups])
+    rows = [row for group in groups for row in group]
+    return TableBlock([cells for _, cells in rows], heads=len(groups[0]), lines=[number for number, _ in rows])
+
+
+def aligned_table(lines: Sequence[TextLine]) -> TableBlock | None:
+    """Return the table whose columns tabs part or blanks align, each full but for the names of rows; None for other lines."""
+    lines = [line for line in lines if not _is_rule(line.text)]
+    numbers, tabs = [line.number for line in lines], {line.text.count("\t") for line in lines}
+    if len(lines) > 2 and len(tabs) == 1 and tabs != {0}:
+        return TableBlock([[cell.strip() for cell in line.text.split("\t")] for line in lines], lines=numbers)
+    wide = [(" " * line.indent + line.text).expandtabs(_TAB) for line in lines]
+    if len(wide) < 3:
+        return None
+    blank = "".join(" " if all(sign == " " for sign in signs) else "x" for signs in zip_longest(*wide, fillvalue=" "))
+    starts = [match.end() for match in re.finditer(r"^ *| {2,}", blank)]
+    ends = [*starts[1:], len(blank)]
+    rows = [[line[start:end].strip() for start, end in zip(starts, ends, strict=True)] for line in wide]
+    if len(starts) < 2 or not all(all(row) for row in rows[1:]) or not all(rows[0][1:]):
+        return None
+    if any(_SENTENCE_END.search(cell) for cell in rows[0]) or _ITEM.fullmatch(rows[1][0]):
+        return None
+    return TableBlock(rows, lines=numbers)
+
+
+def _is_rule(text: str) -> bool:
+    return not text.strip(_RULE_SIGNS) and any(sign * 3 in text for sign in "-─━═=")
