@@ -58,7 +58,7 @@ def _year(number: int, more: str = "") -> str:
     # a year by its digits, by its era or by the text behind it
     return (
         rf"(?:(?P<ad{number}>{_BEFORE})(?P<z{number}>[1-9][0-9]{{0,3}})"
-        rf"|(?P<y{number}>{_YEAR}|[1-9][0-9]{{0,3}}(?:,[0-9]{{3}})?(?={_AFTER}){more})(?P<e{number}>{_AFTER})?)"
+        rf"|(?P<y{number}>{_YEAR}|[1-9][0-9]{{0,3}}(?:[,{_BLANKS}\ ][0-9]{{3}})?(?={_AFTER}){more})(?P<e{number}>{_AFTER})?)"
     )
 
 
@@ -72,7 +72,7 @@ _PIECE = re.compile(
       (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
     | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
-    | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
+    | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+(?:of\s+)?{_year(4)})
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
     | (?P<dotted>(?P<d5>[0-3]?[0-9])\.(?P<m5>[01]?[0-9])\.(?P<y9>{_YEAR}))
     | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}(?:\s?(?:[–-]|to|and|or)\s?[0-9]{{1,2}}{ORDINAL})?[ -](?:centur(?:y|ies)|millenni(?:um|a))(?:{_AFTER})?)(?!\w)
@@ -109,7 +109,7 @@ _DECIMAL_COMMA = re.compile(r"^[^,.]+,[0-9]{1,2}$")
 _LAST_UNIT = re.compile(rf"[^0-9{''.join(_FRACTIONS)}]*$")
 _TALL = re.compile(r"f(?:oo|ee)?t|stone")  # units whose smaller one may be left out
 _LONGEST_GAP = 24  # characters between two values that may be one: "between 3 and 5", "5 ft 11 in"
-_SIGNS = "−‒–‑-"
+_SIGNS = "−‒–‑-﹣－"
 
 
 class LiteralSpan(NamedTuple):
@@ -216,14 +216,17 @@ def _values(text: str) -> list[WrittenValue]:
         if value is None:
             continue
         joined = _joined(text, values[-1], value) if values and value.start - values[-1].end <= _LONGEST_GAP else None
+        front = value.start
+        if value.kind == "number" and (money := _MONEY.search(text[max(0, front - 6) : front])):
+            front -= len(money[0])
         if joined is not None:
             values[-1] = joined
-        elif value.kind != "number" or value.start == 0 or text[value.start - 1] not in _SIGNS:
-            is_minus = value.kind == "number" and text[max(0, value.start - 6) : value.start].lower() == "minus "
-            values.append(_negative(value, 6) if is_minus else value)
-        elif value.start == 1 or text[value.start - 2] in " (\u00a0[\n":
-            values.append(_negative(value, 1))
-        elif text[value.start - 1] != "-":
+        elif value.kind != "number" or front == 0 or text[front - 1] not in _SIGNS:
+            is_minus = value.kind == "number" and text[max(0, front - 6) : front].lower() == "minus "
+            values.append(_negative(value, value.start - front + 6) if is_minus else value)
+        elif front == 1 or text[front - 2] in " (\u00a0[\n":
+            values.append(_negative(value, value.start - front + 1))
+        elif text[front - 1] != "-" or front != value.start:
             values.append(value)
     return values
 
@@ -304,7 +307,7 @@ def _numbered(match: re.Match[str], number: int) -> int:
     if match[f"z{number}"]:
         return int(match[f"z{number}"])
     era = match[f"e{number}"] or ""
-    return _astronomical(int(match[f"y{number}"].replace(",", "")), era.strip()[:1] in ("B", "b"))
+    return _astronomical(int(re.sub(r"\D", "", match[f"y{number}"])), era.strip()[:1] in ("B", "b"))
 
 
 def _astronomical(year: int, is_before_christ: bool) -> int:
