@@ -13,6 +13,7 @@ from ..language.language import english
 from ..language.text import fold
 from ..records.evidence import Citation, Entity, Evidence, Mention
 from ..records.literals import FIRST_DOCUMENT_ITEM
+from ..records.written_values import day_in
 from ..support.limits import MOST_PAGE_TEXT
 from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
 from ..wikipedia.snippets import Link, Part, Snippet, TableRow
@@ -34,6 +35,7 @@ _LONGEST_PATH = 100  # characters of the headings before an evidence; the neares
 # an item with its names in a document: the document, a section, or the subject of a row
 NamedThing = tuple[Entity, tuple[str, ...]]
 _Placed = tuple[Snippet, Citation]
+_VERSION = re.compile(r"\[?(v?\d+(?:\.\d+)+[\w.+-]*)\]?\W+(?=\w)")  # in front of its day: "[2.1.0] - 2024-03-04"
 
 
 def item_id(*path: str) -> str:
@@ -81,8 +83,11 @@ def _place(evidence: Evidence, citation: Citation, things: dict[str, NamedThing]
     start = evidence["mentions"][0]["end"] + 2 if evidence["mentions"] else 0
     headings = citation["headings"]
     for depth, heading in enumerate(headings, 1):
-        section: Entity = {"id": item_id(citation["file"], *headings[:depth]), "label": heading}
-        things.setdefault(section["id"], (section, (heading,)))
+        version = _VERSION.match(heading)
+        is_dated = version is not None and day_in(heading[version.end() :]) is not None
+        label = version[1] if version is not None and is_dated else heading
+        section: Entity = {"id": item_id(citation["file"], *headings[:depth]), "label": label}
+        things.setdefault(section["id"], (section, tuple(dict.fromkeys((label, heading)))))
         if not evidence["evidence_text"].startswith(heading, start):  # no room in the text
             continue
         end = start + len(heading)

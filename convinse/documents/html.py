@@ -57,6 +57,8 @@ def html_document(text: str) -> ReadDocument:
         apply_styles(root)
         describe_pictures(root)
         labels = {label.attributes.get("for") for label in root.css("label[for]")}
+        for label in root.css("label ~ label"):  # each names another field
+            label.insert_before(LexborHTMLParser("<br>").css("br")[0])
         for field in root.css("input, select, textarea"):
             value, field_name = _filled_in(field), words_of_name(field.attributes.get("name") or "")
             parent = field.parent
@@ -175,7 +177,7 @@ class _InlineWords:
             return
         for line in lines:
             if match := _FIELD.fullmatch(line):
-                yield PairsBlock([(match[1], match[2])])
+                yield PairsBlock([(match[1].rstrip(), match[2])])
             elif line:
                 yield TextBlock(line)
 

@@ -12,7 +12,7 @@ from .evidence import Cell, Evidence, Row
 from .literals import is_date, is_number
 from .periods import day_number
 from .units import CURRENCY, IN_BASE, UNIT_RANKS
-from .written_values import ORDINAL, LiteralSpan, find_literals
+from .written_values import ORDINAL, UNKNOWN, LiteralSpan, find_literals
 
 RowForm = Literal["plain", "ranked"]
 MOST_COLUMNS = 12  # cells of a row in words; further ones are left out
@@ -249,7 +249,7 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     unit, count = units.most_common(1)[0] if units else ("", 0)
     amounts = [value.amount if value is not None and value.unit == unit else None for value in values]
     distinct = {amount for amount in amounts if amount is not None}
-    filled = sum(cell is not None for cell in cells)
+    filled = sum(cell is not None and cell["text"].lower() not in UNKNOWN for cell in cells)
     if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
     are_dates = unit == _DATE or (
