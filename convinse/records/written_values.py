@@ -67,11 +67,11 @@ _ATTACHED = r"[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|h
 _END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is not a value
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
-    rf"""(?:(?<![\w.,])|(?<=[\s(]c\.)|(?<=[\s(]ca\.))(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
+    rf"""(?:(?<![\w.,])|(?<=[\s(]c\.)|(?<=[\s(]ca\.))(?:(?<![^\s(\[0-9]-)|(?<=mid-)|(?<=late-)|(?<=early-))(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
       (?<![{CURRENCY}])(?:
-      (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
+      (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})(?:\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+|-(?P<m11>{_NAMES})-){_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
-    | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
+    | (?P<iso>(?P<y3>{_YEAR})(?P<between>[-/])(?P<m3>[01][0-9])(?P=between)(?P<d3>[0-3][0-9]))
     | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+(?:of\s+)?{_year(4)})
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
     | (?P<dotted>(?P<d5>[0-3]?[0-9])\.(?P<m5>[01]?[0-9])\.(?P<y9>{_YEAR}))
@@ -103,7 +103,7 @@ _ROUND = re.compile(
 )  # a whole amount of money with a point between thousands: "250.000 euros"
 _COMPOUND = re.compile(r"\s?(?P<unit>[^\W\d_]+|['′’\"″”°]{1,2})\.?,?\s?(?:and\s)?")
 _JOINED = re.compile(
-    rf"(?:{UNIT.pattern})?\.?{_JOIN.replace('|or', '|or|by|[×x±]')}(?:[A-Z]{{0,3}}[{CURRENCY}])?", re.IGNORECASE
+    rf"(?:{UNIT.pattern})?\.?{_JOIN.replace('|or', '|or|by|[×x±]')}(?:[A-Z]{{0,3}}[{CURRENCY}]|[−‒‑-])?", re.IGNORECASE
 )
 _DECIMAL_COMMA = re.compile(r"^[^,.]+,[0-9]{1,2}$")
 _LAST_UNIT = re.compile(rf"[^0-9{''.join(_FRACTIONS)}]*$")
@@ -272,7 +272,7 @@ def _date(match: re.Match[str]) -> WrittenValue | None:
     if kind == "iso":
         return _dated(start, _day_at(start, end, int(match["y3"]), int(match["m3"]), int(match["d3"])))
     number = {"dmy": 1, "mdy": 2, "my": 4}[kind or ""]
-    year, month = _numbered(match, number), _MONTH[match[f"m{number}"].lower()]
+    year, month = _numbered(match, number), _MONTH[(match[f"m{number}"] or match["m11"]).lower()]
     if kind == "my":
         last = _day_at(match.start("m4"), end, year, month)
         if not match["m40"]:

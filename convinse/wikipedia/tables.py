@@ -206,7 +206,8 @@ def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColu
 
 
 def _is_bold(cell: LexborNode) -> bool:
-    styles = [node.attributes.get("style") or "" for node in (cell, cell.parent) if node is not None]
+    nodes = (cell, cell.parent, *cell.css("[style]"))
+    styles = [node.attributes.get("style") or "" for node in nodes if node is not None]
     return cell.css_first("b, strong") is not None or any(map(_BOLD.search, styles))
 
 
