@@ -14,6 +14,7 @@ _LINE = re.compile(r'([\w-]+)((?:;(?:"[^"]*"|[^":])*)?):(.*)')  # a name, its pa
 _CALLED = re.compile(r';CN="?([^";]+)', re.IGNORECASE)
 _DURATION = re.compile(r"\+?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:\d+S)?)?")
 _HOUR = re.compile(r" (?=\d\d:)")
+_PARTS = ("VEVENT", "VTODO", "VJOURNAL")
 _EVENT = {
     "SUMMARY": "event",
     "DTSTART": "start",
@@ -30,26 +31,32 @@ def read_calendar(data: bytes) -> ReadDocument:
     events: list[dict[str, str]] = []
     described: list[Block] = []
     fields: dict[str, str] = {}
-    start = ""
+    stamps: dict[str, str] = {}
+    part = ""  # of the calendar; an event may have alarms with fields of their own
     for line in lines:
         match = _LINE.match(line)
         name, parameters, value = (match[1].upper(), match[2], match[3]) if match else ("", "", "")
         if name == "BEGIN":
-            fields, start = {}, ""
-        elif name == "END" and value.strip().upper() in ("VEVENT", "VTODO", "VJOURNAL"):
+            part = value.strip().upper()
+            if part in _PARTS:
+                fields, stamps = {}, {}
+        elif name == "END" and value.strip().upper() in _PARTS:
+            if "DTSTART" in stamps and "DURATION" in stamps:
+                fields["end"] = _STAMP.sub(_day, _later(stamps["DTSTART"], stamps["DURATION"]))
             if text := fields.pop("", ""):
                 described += [Heading(fields.get("event", "event"), 2), TextBlock(text)]
             events.append(fields)
-        elif name == "DURATION" and start:
-            fields["end"] = _STAMP.sub(_day, _later(start, value))
-        elif name in _EVENT or name == "DESCRIPTION":
-            start = value if name == "DTSTART" else start
+        elif name == "END":
+            part = ""
+        elif part in (*_PARTS, "") and name in (*_EVENT, "DESCRIPTION", "DURATION"):
+            stamps[name] = value
             if name == "DTEND" and "T" not in value:
                 value = _later(value, "P0D")
             if name == "ORGANIZER" and (called := _CALLED.search(parameters)):
                 value = called[1]
             words = value.replace("\\n", " ").replace("\\,", ",").replace("\\;", ";").removeprefix("mailto:")
-            fields[_EVENT.get(name, "")] = _STAMP.sub(_day, words)
+            if name != "DURATION":
+                fields[_EVENT.get(name, "")] = _STAMP.sub(_day, words)
     _part_days_from_hours(events)
     name_header, *others = _EVENT.values()
     heads = [name for name in (name_header, "date", *others) if any(name in event for event in events)]

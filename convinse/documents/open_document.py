@@ -54,7 +54,10 @@ class _OpenFile:
                     yield from self.blocks(box)
             elif name == "table":
                 if attributes.get("style-name") not in self._left_out:
-                    yield from self._table(node)
+                    table = list(self._table(node))
+                    if table and element_name(parent) == "spreadsheet" and attributes.get("name"):
+                        yield Heading(attributes["name"], 2)
+                    yield from table
             elif name not in ("tracked-changes", "annotation", "note", "forms", "automatic-styles", "font-face-decls"):
                 yield from self.blocks(node, is_item or name == "list")
 
@@ -97,8 +100,10 @@ class _OpenFile:
                 texts.pop()
             if texts:  # rows that are alike are written once
                 rows += [texts[:_MOST_COLUMNS]] * min(int(attributes.get("number-rows-repeated", 1)), _MOST_ALIKE)
-            elif any((len(rows), column) in merged for column in range(_MOST_EMPTY)):
-                rows.append(texts)
+            elif rows and rows[-1] or any((len(rows), column) in merged for column in range(_MOST_EMPTY)):
+                rows.append(texts)  # one empty row stands for several
+        if rows and not rows[-1] and not any(row == len(rows) - 1 for row, _ in merged):
+            rows.pop()
         merged = {place: first for place, first in merged.items() if place[0] < len(rows) and place[1] < _MOST_COLUMNS}
         width = max([*map(len, rows), *(column + 1 for _, column in merged)], default=0)
         cells = [[*row, *[""] * (width - len(row))] for row in rows]

@@ -12,6 +12,7 @@ from .code_pages import decoded
 from .model import Block, Heading, PairsBlock, ReadDocument
 from .records import blocks_of, document_of_value
 
+_NO_SECTION = "\x00"
 _MOST_VALUES = 1_000_000  # of a file, those that aliases repeat counted
 
 
@@ -31,6 +32,11 @@ def yaml_values(text: str) -> list[Any]:
             **dict.fromkeys(("~", "n", "N", ""), [("tag:yaml.org,2002:null", re.compile("(?:~|null|Null|NULL)?$"))]),
         }
 
+    def plain(loader: Any, tag: str, node: Any) -> Any:  # a value with a tag of its program, such as !Ref
+        kinds = {yaml.MappingNode: loader.construct_mapping, yaml.SequenceNode: loader.construct_sequence}
+        return kinds[type(node)](node, deep=True) if type(node) in kinds else loader.construct_scalar(node)
+
+    TextLoader.add_multi_constructor("!", plain)
     try:
         loader = TextLoader(text)
         values = []
@@ -83,8 +89,10 @@ class _Sections(configparser.RawConfigParser):
 def read_ini(data: bytes) -> ReadDocument:
     """Return the sections of an INI file and their values."""
     parser = _Sections(strict=False, allow_no_value=True, interpolation=None)
-    parser.read_string(decoded(data))
+    parser.read_string(f"[{_NO_SECTION}]\n{decoded(data)}")  # files may begin without one
     blocks: list[Block] = []
     for name in parser.sections():
-        blocks += [Heading(name, 2), PairsBlock([(key, value or "") for key, value in parser.items(name)])]
+        heading = [] if name == _NO_SECTION else [Heading(name, 2)]
+        pairs = [(key, value or "") for key, value in parser.items(name)]
+        blocks += [*heading, PairsBlock(pairs)] if heading or pairs else []
     return ReadDocument("", blocks)

@@ -73,11 +73,16 @@ def shown_number(value: float, form: str) -> str:
         is_general = any(is_sign for _, is_sign in section)  # General, or a format that shows no number
         words = "" if is_general else "".join(text for text, _ in section).strip()
         return words or ("-" if is_negative and value > 0 else "") + _plain(value)
+    parted = [text for text, _ in section[signs[0] : signs[-1]] if text not in _DIGITS]
+    if "-" in parted and not {".", ",", "E", "e"} & {*parted}:  # 000-0000
+        return _filled(value, section)
     before = "".join(text for text, is_sign in section[: signs[0]] if not (is_sign and text in "-+(,."))
     behind = "".join(text for text, is_sign in section[signs[-1] + 1 :] if not (is_sign and text in "),."))
     inner = [text for text, is_sign in section[signs[0] : signs[-1] + 1] if is_sign]
     is_marked = is_negative and value > 0  # its section has the sign of a negative number, or brackets
     number = _digits(abs(value), inner, section, signs[-1])
+    if is_marked:
+        before, behind = before.replace("(", ""), behind.replace(")", "")
     sign = "-" if (value < 0 or is_marked) and any(digit.isdigit() and digit != "0" for digit in number) else ""
     return " ".join(f"{sign}{before}{number}{behind}".split())
 
@@ -113,6 +118,15 @@ def _digits(value: float, inner: list[str], section: Sequence[_FormatPiece], las
         text = text[:-1]
     head, point, tail = text.rstrip(".").partition(".")
     return head.zfill(whole.count("0")) + point + tail
+
+
+def _filled(value: float, section: Sequence[_FormatPiece]) -> str:
+    """A number whose digits a format parts, such as that of a telephone."""
+    places = sum(is_sign and text in _DIGITS for text, is_sign in section)
+    digits = str(round(abs(value))).zfill(places)
+    text = digits[: len(digits) - places]
+    left = iter(digits[len(digits) - places :])
+    return text + "".join(next(left) if is_sign and piece in _DIGITS else piece for piece, is_sign in section)
 
 
 def _fraction(value: float, has_whole: bool, below: str) -> str:

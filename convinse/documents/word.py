@@ -17,6 +17,7 @@ from .texts import with_fields
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|nagłówek|kop|rubrik|titolo)\s*([1-9])", re.IGNORECASE)
+_TARGET = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _MOST_STYLES = 20  # styles that a style may be derived from; a circle ends here
 
 
@@ -170,6 +171,7 @@ class _WordRuns:
     def __init__(self, targets: dict[str, str]) -> None:
         self._targets = targets
         self._pieces: list[str] = []
+        self._address, self._linked = "", 0  # of a field, and where its words begin
         self.links: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.boxes: list[Any] = []
@@ -199,6 +201,14 @@ class _WordRuns:
                 self._pieces.append(formula_words(child))
             elif name == "chart" and child.get(f"{_R}id"):
                 self.charts.append(child.get(f"{_R}id"))
+            elif name == "instrText" and (target := _TARGET.search(child.text or "")):
+                self._address = target[1]
+            elif name == "fldChar":
+                if child.get(f"{_W}fldCharType") == "separate":
+                    self._linked = len(self._pieces)
+                elif child.get(f"{_W}fldCharType") == "end" and self._address:
+                    self._link(self._linked, self._address)
+                    self._address = ""
             elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 self.notes.append(f"{name.removesuffix('Reference')} {child.get(f'{_W}id')}")
             elif name == "txbxContent":
@@ -206,14 +216,14 @@ class _WordRuns:
             elif name == "hyperlink":
                 start = len(self._pieces)
                 self.walk(child, raised)
-                words, address = (
-                    " ".join("".join(self._pieces[start:]).split()),
-                    self._targets.get(child.get(f"{_R}id"), ""),
-                )
-                if words and address.startswith(ADDRESSES):
-                    self.links.append((words, address))
+                self._link(start, self._targets.get(child.get(f"{_R}id"), ""))
             elif name not in ("del", "moveFrom", "pPr", "rPr", "instrText", "delText", "Fallback", "sectPr"):
                 self.walk(child, raised)
+
+    def _link(self, start: int, address: str) -> None:
+        words = " ".join("".join(self._pieces[start:]).split())
+        if words and address.startswith(ADDRESSES):
+            self.links.append((words, address))
 
 
 def _is_on(marks: Any, *names: str) -> bool:

@@ -39,7 +39,28 @@ _FRACTIONS = dict(
 _VULGAR = f"[{''.join(_FRACTIONS)}]"
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--")
 # texts of a cell that says nothing
-UNKNOWN = frozenset(("", "n/a", "na", "-", "–", "—", "?", "unknown", "none", "tbd", "tba", "not known", "nan", "null", "#n/a", "n.a.", "...", "…"))
+UNKNOWN = frozenset(
+    (
+        "",
+        "n/a",
+        "na",
+        "-",
+        "–",
+        "—",
+        "?",
+        "unknown",
+        "none",
+        "tbd",
+        "tba",
+        "not known",
+        "nan",
+        "null",
+        "#n/a",
+        "n.a.",
+        "...",
+        "…",
+    )
+)
 _BLANKS = "\u00a0\u2004-\u200a\u202f"
 
 _YEAR = r"(?:1[0-9]|20)[0-9][0-9]"

@@ -92,7 +92,8 @@ def test_text_boxes_are_read_once_and_tables_within_tables():
         (True, "General", "TRUE"), (date(2024, 3, 4), "d/m/y", "2024-03-04"), (datetime(2024, 3, 4), "", "2024-03-04"),
         (datetime(2024, 3, 4, 10, 30), "", "2024-03-04 10:30"), (timedelta(hours=36, minutes=15), "[h]:mm", "36:15"), (None, "0", ""),
         (0.5, "# ?/?", "1/2"), (2.25, "# ?/?", "2 1/4"), (3.0, "# ?/?", "3"), (1.875, "?/?", "15/8"), (0.34, "# ?/8", "3/8"), (-0.75, "# ??/??", "-3/4"),
-        ("a_x000D_\n b", "@", "a b"), ("_x005F_x000D_", "@", "_x000D_"),
+        (-3.5, "0.00_);[Red]\\(0.00\\)", "-3.50"), (5550142, "000-0000", "555-0142"), (123456789, "000\\-00\\-0000", "123-45-6789"),
+        (5550102233, "(000) 000-0000", "(555) 010-2233"), ("a_x000D_\n b", "@", "a b"), ("_x005F_x000D_", "@", "_x000D_"),
         ("a\n b", "@", "a b"), (12345.678, "0.00E+00", "1.23E+04"), (-0.5, "0%", "-50%"),
     ],
 )  # fmt: skip
@@ -176,6 +177,15 @@ def test_sheets_without_struck_words_with_powers_and_links():
     assert table.links == [("Pump", "https://parts.example.org/pump")]
 
 
+def test_fields_that_link_have_their_address():
+    def field(kind):
+        return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
+
+    code = '<w:r><w:instrText xml:space="preserve"> HYPERLINK "https://parts.example.org" </w:instrText></w:r>'
+    (block,) = of_word(run("See ") + field("begin") + code + field("separate") + run("the list") + field("end"))
+    assert (block.text, [*block.links]) == ("See the list", [("the list", "https://parts.example.org")])
+
+
 def test_rows_of_word_tables_that_were_deleted_are_left_out():
     document = Document()
     table = document.add_table(3, 2)
@@ -243,16 +253,20 @@ def test_sheets_of_open_documents_repeat_rows_and_leave_out_what_is_hidden():
 
     number = '<table:table-cell office:value-type="float" office:value="12.5"/>'
     blocks = of_open_document(
-        "<office:spreadsheet><table:table>"
+        "<office:spreadsheet><table:table table:name='Parts'>"
         + row(cell("Part"), cell("Left"))
         + row(cell("Valve"), number, number_rows_repeated=2)
         + row(cell("Pump"), cell("4"), visibility="collapse")
+        + row("<table:table-cell/>", number_rows_repeated=3)
         + row(cell("Gate<text:s/>motor"), cell("5"))
+        + row("<table:table-cell/>", number_rows_repeated=1000)
         + f'</table:table><table:table table:style-name="H">{row(cell("x"))}</table:table></office:spreadsheet>'
     )
-    assert [block.rows for block in blocks] == [
-        [["Part", "Left"], ["Valve", "12.5"], ["Valve", "12.5"], ["Gate motor", "5"]]
-    ]
+    name, table = blocks
+    assert name == Heading("Parts", 2)
+    assert table.rows == [
+        ["Part", "Left"], ["Valve", "12.5"], ["Valve", "12.5"], ["", ""], ["Gate motor", "5"],
+    ]  # fmt: skip
 
 
 def test_merged_cells_over_a_whole_sheet_are_refused():
