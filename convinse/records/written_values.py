@@ -88,7 +88,7 @@ _ATTACHED = r"[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|h
 _END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is not a value
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
-    rf"""(?:(?<![\w.,])|(?<=[\s(]c\.)|(?<=[\s(]ca\.))(?:(?<![^\s(\[0-9]-)|(?<=mid-)|(?<=late-)|(?<=early-))(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
+    rf"""(?:(?<![\w.,])|(?<=[\s(]c\.)|(?<=[\s(]ca\.))(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:(?<![^\s(\[0-9]-)|(?<=mid-)|(?<=late-)|(?<=early-))(?:  # most places of a text fail before
       (?<![{CURRENCY}])(?:
       (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})(?:\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+|-(?P<m11>{_NAMES})-){_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
