@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .model import TableBlock
 
 _TAB = 4  # columns
+_FRAMED = re.compile(r"\|.*\|")
 _BAR = re.compile(r"[|│┃║]")
 _RULE_SIGNS = "-─━═=+|:┼╪╬├┤┌┐└┘┬┴╞╡╔╗╚╝╠╣╦╩╒╕╘╛ "
 _ROW_COUNT = re.compile(r"\(?\d+ rows?\b.*")  # that a data base writes below a table
@@ -30,16 +31,22 @@ def drawn_table(lines: Sequence[TextLine]) -> TableBlock | None:
     groups: list[list[tuple[int, list[str]]]] = [[]]
     lines = lines[:-1] if _ROW_COUNT.fullmatch(lines[-1].text) else lines
     for line in lines:
-        if _is_rule(line.text):
+        if is_rule(line.text):
             groups.append([])
         else:
             cells = _BAR.split(line.text)
             is_framed = len(cells) > 2 and not cells[0] and not cells[-1]
             groups[-1].append((line.number, [cell.strip() for cell in (cells[1:-1] if is_framed else cells)]))
+    is_ruled = len(groups) > 1
     groups = [group for group in groups if group]
     widths = {len(cells) for group in groups for _, cells in group}
-    if len(groups) < 2 or len(widths) > 1 or widths == {1}:
+    if len(widths) != 1 or widths == {1}:
         return None
+    if len(groups) < 2:  # without a rule below its head
+        is_framed = not is_ruled and all(_FRAMED.fullmatch(line.text) for line in lines)
+        if not is_framed or len(lines) < 3:
+            return None
+        return TableBlock([cells for _, cells in groups[0]], lines=[line.number for line in lines])
     if len(groups) > 3:  # a rule below each row, which may have several lines
         merged = [
             [" ".join(filter(None, column)) for column in zip(*(cells for _, cells in group), strict=True)]
@@ -52,7 +59,7 @@ def drawn_table(lines: Sequence[TextLine]) -> TableBlock | None:
 
 def aligned_table(lines: Sequence[TextLine]) -> TableBlock | None:
     """Return the table whose columns tabs part or blanks align, each full but for the names of rows; None for other lines."""
-    lines = [line for line in lines if not _is_rule(line.text)]
+    lines = [line for line in lines if not is_rule(line.text)]
     numbers, tabs = [line.number for line in lines], {line.text.count("\t") for line in lines}
     if len(lines) > 2 and len(tabs) == 1 and tabs != {0}:
         return TableBlock([[cell.strip() for cell in line.text.split("\t")] for line in lines], lines=numbers)
@@ -63,12 +70,16 @@ def aligned_table(lines: Sequence[TextLine]) -> TableBlock | None:
     starts = [match.end() for match in re.finditer(r"^ *| {2,}", blank)]
     ends = [*starts[1:], len(blank)]
     rows = [[line[start:end].strip() for start, end in zip(starts, ends, strict=True)] for line in wide]
-    if len(starts) < 2 or not all(all(row) for row in rows[1:]) or not all(rows[0][1:]):
+    full = [row for row in rows if all(row[1:])]
+    has_names = rows[0] in full and all(row[0] for row in rows[1:])
+    # a total has no other cells
+    if len(starts) < 2 or not has_names or len(full) + 1 < max(len(rows), 3):
         return None
     if any(_SENTENCE_END.search(cell) for cell in rows[0]) or _ITEM.fullmatch(rows[1][0]):
         return None
     return TableBlock(rows, lines=numbers)
 
 
-def _is_rule(text: str) -> bool:
+def is_rule(text: str) -> bool:
+    """Return True for a line that only parts others."""
     return not text.strip(_RULE_SIGNS) and any(sign * 3 in text for sign in "-─━═=")

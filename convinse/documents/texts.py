@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..records.written_values import day_in
 from .code_pages import decoded
-from .drawn_tables import TextLine, aligned_table, drawn_table
+from .drawn_tables import TextLine, aligned_table, drawn_table, is_rule
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _LONGEST_TITLE = 80  # characters of a title: a line of a text that was wrapped at the usual width
@@ -66,7 +66,7 @@ def _groups(text: str) -> Iterator[Sequence[TextLine]]:
 
 def _sections(group: Sequence[TextLine]) -> Iterator[Sequence[TextLine]]:
     """Yield the parts of a group without blank lines, each from its underlined heading on; a rule alone is left out."""
-    if drawn_table(group):
+    if _is_table(group):
         yield group
         return
     starts = [place - 1 for place in range(2, len(group)) if _is_underline(group[place], group[place - 1], alone=False)]
@@ -76,7 +76,7 @@ def _sections(group: Sequence[TextLine]) -> Iterator[Sequence[TextLine]]:
 
 
 def _blocks_of(lines: Sequence[TextLine], is_first: bool, is_last: bool) -> Iterator[Block]:
-    if table := drawn_table(lines):
+    if _is_table(lines) and (table := drawn_table(lines) or aligned_table(lines)):
         yield table
         return
     # a rule, or the line above a heading
@@ -103,6 +103,12 @@ def _blocks_of(lines: Sequence[TextLine], is_first: bool, is_last: bool) -> Iter
         yield aligned
     else:
         yield from _paragraphs(lines)
+
+
+def _is_table(lines: Sequence[TextLine]) -> bool:
+    """Whether lines draw a table, or have a rule below the aligned names of columns, which are no heading then."""
+    has_rule = len(lines) > 1 and is_rule(lines[1].text)
+    return drawn_table(lines) is not None or (has_rule and aligned_table(lines) is not None)
 
 
 def _entries(lines: Sequence[TextLine]) -> TableBlock | None:
