@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .model import TableBlock
 
 _TAB = 4  # columns
+_MOST_LINES, _WIDEST_LINE = 10_000, 1_000  # of a table whose columns are aligned
 _FRAMED = re.compile(r"\|.*\|")
 _BAR = re.compile(r"[|│┃║]")
 _RULE_SIGNS = "-─━═=+|:┼╪╬├┤┌┐└┘┬┴╞╡╔╗╚╝╠╣╦╩╒╕╘╛ "
@@ -28,6 +29,8 @@ class TextLine(NamedTuple):
 
 def drawn_table(lines: Sequence[TextLine]) -> TableBlock | None:
     """Return the table that lines draw with bars between columns and rules between rows; None for other lines."""
+    if not any(_BAR.search(line.text) for line in lines[:3]):
+        return None
     groups: list[list[tuple[int, list[str]]]] = [[]]
     lines = lines[:-1] if _ROW_COUNT.fullmatch(lines[-1].text) else lines
     for line in lines:
@@ -47,14 +50,15 @@ def drawn_table(lines: Sequence[TextLine]) -> TableBlock | None:
         if not is_framed or len(lines) < 3:
             return None
         return TableBlock([cells for _, cells in groups[0]], lines=[line.number for line in lines])
-    if len(groups) > 3:  # a rule below each row, which may have several lines
-        merged = [
-            [" ".join(filter(None, column)) for column in zip(*(cells for _, cells in group), strict=True)]
-            for group in groups
-        ]
-        return TableBlock(merged, heads=1, lines=[group[0][0] for group in groups])
-    rows = [row for group in groups for row in group]
-    return TableBlock([cells for _, cells in rows], heads=len(groups[0]), lines=[number for number, _ in rows])
+    rows: list[tuple[int, list[str]]] = []
+    for group in groups:
+        for place, (number, cells) in enumerate(group):
+            if place and len(groups) > 3 and not all(cells):  # a rule below each row, which may have several lines
+                rows[-1] = rows[-1][0], [" ".join(filter(None, pair)) for pair in zip(rows[-1][1], cells, strict=True)]
+            else:
+                rows.append((number, cells))
+    heads = 1 if len(groups) > 3 else len(groups[0])
+    return TableBlock([cells for _, cells in rows], heads=heads, lines=[number for number, _ in rows])
 
 
 def aligned_table(lines: Sequence[TextLine]) -> TableBlock | None:
@@ -64,7 +68,7 @@ def aligned_table(lines: Sequence[TextLine]) -> TableBlock | None:
     if len(lines) > 2 and len(tabs) == 1 and tabs != {0}:
         return TableBlock([[cell.strip() for cell in line.text.split("\t")] for line in lines], lines=numbers)
     wide = [(" " * line.indent + line.text).expandtabs(_TAB) for line in lines]
-    if len(wide) < 3:
+    if not 3 <= len(wide) <= _MOST_LINES or max(map(len, wide)) > _WIDEST_LINE:
         return None
     blank = "".join(" " if all(sign == " " for sign in signs) else "x" for signs in zip_longest(*wide, fillvalue=" "))
     starts = [match.end() for match in re.finditer(r"^ *| {2,}", blank)]

@@ -32,6 +32,11 @@ def yaml_values(text: str) -> list[Any]:
             **dict.fromkeys(("~", "n", "N", ""), [("tag:yaml.org,2002:null", re.compile("(?:~|null|Null|NULL)?$"))]),
         }
 
+        def construct_scalar(self, node: Any) -> Any:
+            text = super().construct_scalar(node)
+            text.encode()  # half of a surrogate pair, which YAML may write as an escape, is not text
+            return text
+
     def plain(loader: Any, tag: str, node: Any) -> Any:  # a value with a tag of its program, such as !Ref
         kinds = {yaml.MappingNode: loader.construct_mapping, yaml.SequenceNode: loader.construct_sequence}
         return kinds[type(node)](node, deep=True) if type(node) in kinds else loader.construct_scalar(node)
@@ -45,7 +50,7 @@ def yaml_values(text: str) -> list[Any]:
             if _size(node, {}) > _MOST_VALUES:
                 raise DataError(f"has more than {_MOST_VALUES:,} values")
             values.append(loader.construct_document(node))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise DataError(f"is not YAML ({one_line(error)})") from None
     return values
 
