@@ -97,7 +97,7 @@ def _rows(encoding: str, first: int, last: int) -> str:
     return "".join(character for character in characters if len(character) == 1 and not character.isascii())
 
 
-_WESTERN = ("cp1252", "cp850", "mac_roman")
+_WESTERN = ("cp1252", "cp850", "mac_roman", "iso8859_15")
 _CENTRAL = ("cp1250", "iso8859_2", "cp852")
 _CYRILLIC = ("cp1251", "koi8_u", "cp866", "iso8859_5", "mac_cyrillic")
 _RARE = ("cp850", "mac_roman", "cp852")
@@ -202,6 +202,8 @@ def _plausibility(language: _Language, before: str, letter: str, after: str) -> 
         return -2
     if language.frequent:
         score = 1.0 if small in language.frequent else 0.3
+        if score < 1 and _WIDE.match(letter) and before.islower() and after.islower():  # "Orl斬ns"
+            return -1
         score *= (2.0 if small in language.frequent else 3.0) if _WIDE.match(letter) else 1.0
         alone = not (before.isalpha() or after.isalpha()) and not _WIDE.match(letter)
         others = any(side.isalpha() and side.lower() not in language.letters for side in (before, after))

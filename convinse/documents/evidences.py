@@ -13,6 +13,7 @@ from ..language.language import english
 from ..language.text import fold
 from ..records.evidence import Citation, Entity, Evidence, Mention, Row
 from ..records.literals import FIRST_DOCUMENT_ITEM
+from ..records.written_values import day_in
 from ..support.limits import MOST_PAGE_TEXT
 from ..wikipedia.page import Page, name_in, page_evidences, sentence_places
 from ..wikipedia.snippets import Link, Part, Snippet
@@ -22,7 +23,7 @@ from .tables import data_rows, grid_of, named_values, parts_of, with_full_names
 from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 12  # raised when the same file gives other evidences
+FORMAT = 13  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _SEPARATOR = re.compile(r"_|-(?!\d)|(?<!\d)-")  # of words in the name of a file: "minutes_2026-03-14"
@@ -34,6 +35,7 @@ _LONGEST_PATH = 100  # characters of the headings before an evidence; the neares
 # an item with its names in a document: the document, a section, or the subject of a row
 NamedThing = tuple[Entity, tuple[str, ...]]
 _Placed = tuple[Snippet, Citation]
+_VERSION = re.compile(r"\[?(v?\d+(?:\.\d+)+[\w.+-]*)\]?\W+(?=\w)")  # in front of its day: "[2.1.0] - 2024-03-04"
 
 
 def item_id(*path: str) -> str:
@@ -81,8 +83,11 @@ def _place(evidence: Evidence, citation: Citation, things: dict[str, NamedThing]
     start = evidence["mentions"][0]["end"] + 2 if evidence["mentions"] else 0
     headings = citation["headings"]
     for depth, heading in enumerate(headings, 1):
-        section: Entity = {"id": item_id(citation["file"], *headings[:depth]), "label": heading}
-        things.setdefault(section["id"], (section, (heading,)))
+        version = _VERSION.match(heading)
+        is_dated = version is not None and day_in(heading[version.end() :]) is not None
+        label = version[1] if version is not None and is_dated else heading
+        section: Entity = {"id": item_id(citation["file"], *headings[:depth]), "label": label}
+        things.setdefault(section["id"], (section, tuple(dict.fromkeys((label, heading)))))
         if not evidence["evidence_text"].startswith(heading, start):  # no room in the text
             continue
         end = start + len(heading)
@@ -169,10 +174,11 @@ class _Cutting:
                 passage = f"{passage} {piece}".strip()
         if any(map(str.isalnum, passage)):
             yield self._placed(self._passage(lead, passage), block.line, block.page)
-        addresses = [(words, address) for words, address in block.links if address.removeprefix("mailto:") != words]
-        yield from self._pairs(
-            PairsBlock([(f"{words}, address", address) for words, address in addresses], block.line, block.page)
-        )
+        yield from self._addresses(block.links, block.line, block.page)
+
+    def _addresses(self, links: Iterable[tuple[str, str]], line: int, page: int) -> Iterator[_Placed]:
+        pairs = [(words, address) for words, address in links if address.removeprefix("mailto:") != words]
+        yield from self._pairs(PairsBlock([(f"{words}, address", address) for words, address in pairs], line, page))
 
     @staticmethod
     def _passage(lead: str, passage: str) -> Snippet:
@@ -191,6 +197,7 @@ class _Cutting:
                 yield from self._table(table)
         for text, line in notes:
             yield from self._paragraph(TextBlock(text, line, block.page, "note"))
+        yield from self._addresses(block.links, 0, block.page)
 
     def _table(self, block: TableBlock) -> Iterator[_Placed]:
         section = self._headings[-1][1] if self._headings else ""

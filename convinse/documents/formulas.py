@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from selectolax.lexbor import LexborNode
+
 from .office import element_name
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_INVISIBLE = dict.fromkeys(range(0x2061, 0x2065))  # multiplication that is not shown, and its like
+_ATTACHED = {"msup": "^", "msub": "_", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
 
 
 def formula_words(node: Any) -> str:
@@ -33,6 +37,23 @@ def formula_words(node: Any) -> str:
         inner = _sign(node, "d", "sepChr", "|").join(words)
         return f"{_sign(node, 'd', 'begChr', '(')}{inner}{_sign(node, 'd', 'endChr', ')')}"
     return {"func": " ", "eqArr": "; ", "m": "; ", "mr": ", "}.get(name, "").join(words)
+
+
+def markup_words(node: LexborNode) -> str:
+    """Return a formula of MathML as one writes it in a line; see `formula_words`."""
+    tag = node.tag
+    parts = [child for child in node.iter() if child.tag not in ("annotation", "annotation-xml")]
+    if not parts:
+        return " ".join(node.text().split()).translate(_INVISIBLE)
+    words = [markup_words(part) for part in parts]
+    first, *others = words
+    if tag == "mfrac":
+        return f"{_bracketed(first)}/{_bracketed(' '.join(others))}"
+    if tag in ("msqrt", "mroot"):
+        return f"{''.join(others) if tag == 'mroot' else ''}√{_bracketed(first if tag == 'mroot' else ''.join(words))}"
+    if tag in _ATTACHED:
+        return first + "".join(_attached(sign, word) for sign, word in zip(_ATTACHED[tag], others, strict=False))
+    return "".join(words)
 
 
 def _sign(node: Any, kind: str, name: str, usual: str) -> str:

@@ -15,14 +15,15 @@ from ..wikipedia.infobox import attributes
 from ..wikipedia.snippets import Snippet
 from ..wikipedia.tables import grid, header_rows
 from .code_pages import decoded
+from .formulas import markup_words
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .office import unpacked
 from .records import words_of_name
 
 # no words of the document: programs, navigation, buttons, and struck or hidden text
 _LEFT_OUT = (
-    "head script style template noscript svg:not([aria-label]) math iframe nav button del s strike [hidden] "
-    ".headerlink .sr-only [aria-hidden=true]"
+    "head script style template noscript svg:not([aria-label]) iframe nav button del s strike [hidden] "
+    ".headerlink .sr-only [aria-hidden=true] .row-header .row-headers-background .column-headers-background .freezebar-cell"
 ).split()
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = ", ".join(sorted(BLOCKS))
@@ -49,11 +50,15 @@ def html_document(text: str) -> ReadDocument:
     if root is None:
         return ReadDocument(name, [])
     if not is_article:
+        for formula in root.css("math"):
+            formula.replace_with(f" {markup_words(formula)} ")
         for node in root.css(", ".join(_LEFT_OUT)):
             node.decompose()
         apply_styles(root)
         describe_pictures(root)
         labels = {label.attributes.get("for") for label in root.css("label[for]")}
+        for label in root.css("label ~ label"):  # each names another field
+            label.insert_before(LexborHTMLParser("<br>").css("br")[0])
         for field in root.css("input, select, textarea"):
             value, field_name = _filled_in(field), words_of_name(field.attributes.get("name") or "")
             parent = field.parent
@@ -128,7 +133,7 @@ class _InlineWords:
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
-        self._links: list[tuple[str, str]] = []
+        self.links: list[tuple[str, str]] = []
 
     @property
     def text(self) -> str:
@@ -157,7 +162,7 @@ class _InlineWords:
             address = (node.attributes.get("href") or "").strip() if tag == "a" else ""
             words = " ".join("".join(self._pieces[start:]).split())
             if words and _ADDRESS.fullmatch(address):
-                self._links.append((words, address))
+                self.links.append((words, address))
 
     def walk(self, node: LexborNode) -> None:
         for child in node.iter(include_text=True):
@@ -172,13 +177,13 @@ class _InlineWords:
             return
         for line in lines:
             if match := _FIELD.fullmatch(line):
-                yield PairsBlock([(match[1], match[2])])
+                yield PairsBlock([(match[1].rstrip(), match[2])])
             elif line:
                 yield TextBlock(line)
 
     def paragraph(self, kind: str = "text") -> Iterator[TextBlock]:
         if text := self.text:
-            yield TextBlock(text, kind="item" if kind == "item" else "text", links=tuple(self._links))
+            yield TextBlock(text, kind="item" if kind == "item" else "text", links=tuple(self.links))
 
 
 def _definitions(node: LexborNode) -> Iterator[Block]:
@@ -209,7 +214,15 @@ def _table(node: LexborNode) -> Iterator[Block]:
             if child.parent is not None and _table_of(child) == node.mem_id:
                 yield from html_blocks(child)
         return
-    rows = grid(node, lambda cell: Snippet(words_of(cell), (), "table"))
+    links: list[tuple[str, str]] = []
+
+    def cell_text(cell: LexborNode) -> Snippet:
+        words = _InlineWords()
+        words.walk(cell)
+        links.extend(words.links)
+        return Snippet(words.text, (), "table")
+
+    rows = grid(node, cell_text)
     if not any(cell is not None and cell.snippet.text for row in rows for cell in row):
         return
     headed = header_rows(rows, node)
@@ -228,9 +241,8 @@ def _table(node: LexborNode) -> Iterator[Block]:
     heads = 0
     while heads in headed:
         heads += 1
-    yield TableBlock(
-        texts, merged, heads or (0 if not headed else None), words_of(caption) if caption is not None else ""
-    )
+    title = words_of(caption) if caption is not None else ""
+    yield TableBlock(texts, merged, heads or None, title, links=links)
 
 
 def _table_of(node: LexborNode) -> int:

@@ -9,27 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from ..config.yaml_files import read_value
-from ..support.errors import ConfigError
+from ..support.errors import DataError
 from ..support.limits import LARGEST_CONFIG
 from ..wikipedia.document import cut_deep
 from .code_pages import decoded
 from .html import html_blocks, raised_words
 from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock, at_line
 from .records import blocks_of
+from .settings import toml_value, yaml_values
 from .texts import fields_of
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*(?:\n|$)", re.DOTALL)
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?\n)(?:\1|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 # inline tags that change how words look; other words in angle brackets are words: List<String>, <none>
 _LOOKS = re.compile(
     r"</?(?:a|abbr|b|bdi|bdo|big|br|cite|code|em|font|i|img|kbd|mark|picture|q|samp|small|source|span|strong|sub|sup|tt|u|var|wbr)"
-    r"(?:[\s/][^<>]*)?>|<!--.*?-->",
+    r"(?:\s[^<>=]*=[^<>]*)?[\s/]*>|<!--.*?-->",
     re.IGNORECASE | re.DOTALL,
 )
 _BAR = re.compile(r"</sup>\s*[/⁄]\s*<sub")  # of a fraction
+# marks of other dialects: 10^6^, H~2~O, ==marked==, [[page|words]]
+_MARKS = [
+    (re.compile(r"(?<=\w)\^([^\s^]{1,20})\^"), r"^\1"),
+    (re.compile(r"(?<=\w)~([^\s~]{1,20})~"), r"\1"),
+    (re.compile(r"(?<!\w)==(\S(?:[^=]*\S)?)==(?!\w)"), r"\1"),
+    (re.compile(r"(?<!!)\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]"), r"\1"),
+]
 _STRUCK = re.compile(r"<(/?)(?:del|s|strike)(?:\s[^<>]*)?>", re.IGNORECASE)
 
 
@@ -39,10 +46,10 @@ def read_markdown(data: bytes) -> ReadDocument:
 
     text, title, blocks = decoded(data).replace("\r\n", "\n").replace("\r", "\n"), "", list[Block]()
     front = _FRONT_MATTER.match(text)
-    if front and len(front[1]) <= LARGEST_CONFIG:
+    if front and len(front[2]) <= LARGEST_CONFIG:
         fields: Any = None
-        with suppress(ConfigError):  # text between two rules that is not YAML
-            fields = read_value(front[1], "front matter")
+        with suppress(DataError):  # text between two rules that is neither YAML nor TOML
+            fields = toml_value(front[2]) if front[1] == "+++" else yaml_values(front[2])[0]
         if fields and isinstance(fields, dict):
             title = str(fields.pop("title", None) or "")
             if fields:
@@ -137,18 +144,28 @@ def inline_words(tokens: Sequence[Token]) -> tuple[str, list[tuple[str, str]]]:
         elif token.content or token.type == "image":
             behind = "".join(token.content for token in tokens[number + 1 : number + 4]).lower()
             words = raised_words("".join(pieces), token.content, bool(_BAR.match(behind))) if raised else None
-            pieces.append(words or token.content)
+            pieces.append(words or (_plain(token.content) if token.type == "text" else token.content))
     return " ".join("".join(pieces).split()), links
+
+
+def _plain(text: str) -> str:
+    """Return a text without the marks of other dialects."""
+    for mark, words in _MARKS:
+        text = mark.sub(words, text)
+    return text
 
 
 def _table(tokens: Sequence[Token]) -> TableBlock:
     rows: list[list[str]] = []
     lines: list[int] = []
+    links: list[tuple[str, str]] = []
     for token in tokens:
         if token.type == "tr_open":
             rows.append([])
             lines.append(token.map[0] + 1 if token.map else 0)
         elif token.type == "inline":
-            rows[-1].append(inline_words(token.children or ())[0])
+            words, addresses = inline_words(token.children or ())
+            rows[-1].append(words)
+            links += addresses
     width = max(map(len, rows))
-    return TableBlock([[*row, *[""] * (width - len(row))] for row in rows], heads=1, lines=lines)
+    return TableBlock([[*row, *[""] * (width - len(row))] for row in rows], heads=1, lines=lines, links=links)

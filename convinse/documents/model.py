@@ -40,6 +40,7 @@ class TableBlock(NamedTuple):
         heads: the number of rows that name columns, if the format says so; None: it does not.
         caption: the title of the table, if the format gives one.
         lines: the line (of a sheet: the row) of each row, from 1; empty if unknown.
+        links: the words and the address of each link in the cells.
     """
 
     rows: Sequence[Sequence[str]]
@@ -48,6 +49,7 @@ class TableBlock(NamedTuple):
     caption: str = ""
     lines: Sequence[int] = ()
     page: int = 0
+    links: Sequence[tuple[str, str]] = ()
 
 
 class CellGrid:

@@ -13,7 +13,8 @@ from .html import read_html
 from .model import LOCKED, ReadDocument
 from .office import OLE
 from .separated import read_separated
-from .sheets import SheetReading, document_of_sheets, read_sheets, shown
+from .sheets import SheetReading, document_of_sheets, read_sheets
+from .shown_values import shown
 
 _RECORD = b"\x09"  # at the beginning of a workbook of Excel 2 to 4, which is not packed
 

@@ -18,7 +18,7 @@ _KINDS = {
     "latex.read_latex": ".tex",
     "html.read_html": ".html .htm .xhtml",
     "html.read_book": ".epub",
-    "records.read_json": ".json",
+    "records.read_json": ".json .geojson",
     "records.read_json_lines": ".jsonl .ndjson",
     "settings.read_settings": ".yaml .yml",
     "settings.read_ini": ".ini .cfg",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -44,7 +46,7 @@ def read_json(data: bytes) -> ReadDocument:
     """Return the records and values of a JSON file, or of one of JSON lines. Raises `DataError`."""
     text = decoded(data)
     try:
-        value = _DECODER.decode(text)
+        value = _decoded_value(text)
     except JSON_ERRORS as error:
         if "trailing" in str(error):
             return read_json_lines(data)
@@ -57,9 +59,18 @@ def read_json_lines(data: bytes) -> ReadDocument:
     # not `splitlines`, which also splits at U+2028 inside of JSON strings
     lines = {number: line for number, line in enumerate(decoded(data).split("\n"), 1) if line.strip()}
     try:
-        return document_of_value([_DECODER.decode(line) for line in lines.values()], list(lines))
+        return document_of_value([_decoded_value(line) for line in lines.values()], list(lines))
     except JSON_ERRORS as error:
         raise DataError(f"a line is not JSON ({one_line(error)})") from None
+
+
+def _decoded_value(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except JSON_ERRORS:
+        with suppress(ValueError, RecursionError):  # NaN and Infinity, which Python writes, are no JSON
+            return json.loads(text, parse_float=str, parse_constant=lambda name: None)
+        raise
 
 
 def document_of_value(value: Any, lines: Sequence[int] = ()) -> ReadDocument:
@@ -98,6 +109,8 @@ def _has_parts(value: Any) -> bool:
 def blocks_of(value: Any, lines: Sequence[int] = ()) -> Iterator[Block]:
     """Yield the blocks of a value as JSON and YAML have it; `lines` are those of its records."""
     match value:
+        case dict() if records := _frame(value):
+            yield from _records(records, lines)
         case dict():
             yield from _object(value)
         case list() if _are_records(value):
@@ -110,6 +123,20 @@ def blocks_of(value: Any, lines: Sequence[int] = ()) -> Iterator[Block]:
 
 def _are_records(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(record, dict) and record for record in value)
+
+
+def _frame(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table that an object holds as columns, or as the names of columns and rows; else nothing."""
+    columns, rows = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(rows, list) and value.keys() <= {"columns", "index", "data"}:
+        is_even = all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+        return [dict(zip(map(_text, columns), row, strict=True)) for row in rows] if is_even else []
+    first = next(iter(value.values()), None)
+    if not isinstance(first, dict) or not first or any(column != str(n) for n, column in enumerate(first)):
+        return []
+    if not all(isinstance(column, dict) and column.keys() == first.keys() for column in value.values()):
+        return []
+    return [{name: column[number] for name, column in value.items()} for number in first]
 
 
 def _list(values: Sequence[Any], lines: Sequence[int]) -> Iterator[Block]:

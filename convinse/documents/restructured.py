@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .code_pages import decoded
+from .html import raised_words
 from .model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TextBlock
 
-_ROLE = re.compile(r":[a-z][\w:+.-]*:`([^`]*?)(?:\s*<[^`<>]*>)?`")
+_ROLE = re.compile(r":(?!su[bp])[a-z][\w:+.-]*:`([^`]*?)(?:\s*<[^`<>]*>)?`")
 _WARNING = 2  # level of messages of docutils about what it reads all the same
 _OPTION = re.compile(r"\s*(?:\.\. |:[\w-]+:)")
 _SETTINGS = {"raw_enabled": False, "file_insertion_enabled": False, "report_level": 5, "halt_level": 5}
@@ -60,7 +61,7 @@ class _NodeWalk:
                 yield from self.blocks(child, level, kind)
 
     def _paragraph(self, node: Any, kind: Kind) -> Iterator[Block]:
-        text = " ".join(node.astext().split())
+        text = _words(node)
         references = [found for found in node.findall() if type(found).__name__ == "reference"]
         links = [(" ".join(found.astext().split()), str(found.get("refuri", ""))) for found in references]
         outside = tuple(link for link in links if link[1].startswith(("http://", "https://", "mailto:")))
@@ -99,7 +100,7 @@ class _NodeWalk:
             elif name == "row":
                 heads += type(part.parent).__name__ == "thead"
                 for entry in part.children:
-                    text = " ".join(entry.astext().split())
+                    text = _words(entry)
                     down, right = entry.get("morerows", 0) + 1, entry.get("morecols", 0) + 1
                     grid.put(rows, grid.free(rows), text, down, right)
                 rows += 1
@@ -119,3 +120,15 @@ class _NodeWalk:
                     continue
                 if text := " ".join(filter(None, words)):
                     yield TextBlock(text, self._line)
+
+
+def _words(node: Any) -> str:
+    """Return the words below a node in one line, powers with their sign."""
+    text = ""
+    for part in node.findall():
+        if type(part).__name__ == "Text":
+            raised = raised_words(text, part.astext(), False) if type(part.parent).__name__ == "superscript" else None
+            text += raised or part.astext()
+        elif type(part).__name__ == "paragraph" and text:
+            text += "\n"
+    return " ".join(text.split())

@@ -25,6 +25,7 @@ MOST_CELLS = 1_000_000  # of a table, those added to short rows counted: what fi
 _DELIMITER_LINE = re.compile(r'"?sep=(.)"?[ \t;,]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _GROUP = re.compile(r"\d{3}(?:[.,]\d+)?")
 _NO_DELIMITER = "\x1f"
+_QUOTED_TEXT = re.compile(r"^=\"([^\"]*)\"$")  # by which a program keeps the zeros of ="00123"
 
 
 class _Dialect(NamedTuple):
@@ -109,7 +110,11 @@ def _table(rows: Sequence[_Row], number: int, caption: str) -> ReadDocument:
     if rest := number - sum(bool(row.cells) for row in first):
         left_out.append(f"{rest:,} of {number:,} rows")
     cells = [
-        [*(" ".join(cell.split()) for cell in row.cells[:width]), *[""] * (width - len(row.cells))] for row in first
+        [
+            *(" ".join(_QUOTED_TEXT.sub(r"\1", cell).split()) for cell in row.cells[:width]),
+            *[""] * (width - len(row.cells)),
+        ]
+        for row in first
     ]
     if len(cells) > 1 and _are_identifiers(cells[0]):
         cells[0] = [words_of_name(name) for name in cells[0]]

@@ -5,20 +5,18 @@ from __future__ import annotations
 import io
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime, time, timedelta
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..support.errors import DataError
 from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
-from .office import plain_package, unpacked
+from .office import ADDRESSES, plain_package, unpacked
+from .shown_values import shown
 
 _MOST_CELLS = 1_000_000  # of a workbook; sheets of that size take a minute
-_TOKEN = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(.)', re.DOTALL)
 # openpyxl makes a cell for each place of a merged area
 _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})([0-9]{1,7})"')
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
-_DIGITS = frozenset("0#?")
 
 
 def read_sheets(data: bytes) -> ReadDocument:
@@ -28,7 +26,7 @@ def read_sheets(data: bytes) -> ReadDocument:
     data = plain_package(data)
     has_formulas = _checked(data)
     # the stored dimension of a sheet may be wrong, and merged cells are not read with `read_only`
-    values = load_workbook(io.BytesIO(data), data_only=True)
+    values = load_workbook(io.BytesIO(data), data_only=True, rich_text=True)
     formulas = load_workbook(io.BytesIO(data)) if has_formulas else None  # they show what has no stored value
     sheets = [_WorkbookSheet(sheet, None if formulas is None else formulas[sheet.title]) for sheet in values.worksheets]
     left_out = [f"the chart sheet {sheet.title}" for sheet in values.chartsheets]
@@ -46,7 +44,7 @@ def document_of_sheets(title: str, sheets: Iterable[SheetReading], left_out: Ite
         if sheet.rows > sheet.most_rows:
             left.append(f"sheet {sheet.title}: rows behind {sheet.most_rows:,}")
         table = sheet.table()
-        content: list[Block] = [*(() if table is None else (table,)), *sheet.notes()]
+        content: list[Block] = [*(() if table is None else (table._replace(links=sheet.links()),)), *sheet.notes()]
         if content:
             blocks += [Heading(sheet.title, 2), *content]
         if sheet.hidden:
@@ -104,6 +102,10 @@ class SheetReading(ABC):
         """Return the comments on cells."""
         return ()
 
+    def links(self) -> Sequence[tuple[str, str]]:
+        """Return the words and the address of each cell that links to one."""
+        return ()
+
     def table(self) -> TableBlock | None:
         """Return the cells of the sheet, empty rows between them included; None if all are empty."""
         merged = self._merged()
@@ -156,6 +158,7 @@ class SheetReading(ABC):
 class _WorkbookSheet(SheetReading):
     def __init__(self, sheet: Any, formulas: Any) -> None:
         self._sheet, self._formulas = sheet, formulas
+        self._struck = {number for number, font in enumerate(sheet.parent._fonts) if font.strike}
         # cells that only have a style may go on to the end of a sheet; a look at each of its places would make cells of them
         places = [
             place
@@ -184,6 +187,8 @@ class _WorkbookSheet(SheetReading):
         if cell.data_type == "e":
             self.faults += 1
             return ""
+        if self._struck and cell.has_style and cell._style.fontId in self._struck:
+            return ""
         if cell.value is None and self._formulas is not None:
             formula = self._formulas.cell(row, column).value
             return formula if str(formula).startswith("=") else ""
@@ -197,94 +202,14 @@ class _WorkbookSheet(SheetReading):
             if cell.comment is not None
         ]
 
-
-# -- numbers as they are shown -----------------------------------------------------------------------------------------
-
-
-def shown(value: Any, form: str) -> str:
-    """Return the value of a cell as its number format shows it; dates and times in the form of ISO 8601."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).upper()
-        case datetime() if value.time() == time():
-            return value.date().isoformat()
-        case datetime():
-            return value.isoformat(" ", "seconds").removesuffix(" 00:00:00").removesuffix(":00")
-        case date():
-            return value.isoformat()
-        case time(second=0):
-            return value.isoformat("minutes")
-        case time():
-            return value.isoformat("seconds")
-        case timedelta():
-            minutes, seconds = divmod(round(value.total_seconds()), 60)
-            return f"{minutes // 60}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
-        case int() | float():
-            return shown_number(value, form)
-    return " ".join(str(value).split())
-
-
-_FormatPiece = tuple[str, bool]  # a text, and whether it is a sign of the format, not a literal
-
-
-def shown_number(value: float, form: str) -> str:
-    """Return a number as a format shows it, such as `0.0%` or `#,##0.00 "EUR"`."""
-    sections = list(_sections(form))
-    section, is_negative = sections[0], value < 0
-    if is_negative and len(sections) > 1:
-        section, value = sections[1], -value
-    elif value == 0 and len(sections) > 2:
-        section = sections[2]
-    signs = [place for place, (text, is_sign) in enumerate(section) if is_sign and text in _DIGITS]
-    if not signs:
-        is_general = any(is_sign for _, is_sign in section)  # General, or a format that shows no number
-        words = "" if is_general else "".join(text for text, _ in section).strip()
-        return words or ("-" if is_negative and value > 0 else "") + _plain(value)
-    before = "".join(text for text, is_sign in section[: signs[0]] if not (is_sign and text in "-+(,."))
-    behind = "".join(text for text, is_sign in section[signs[-1] + 1 :] if not (is_sign and text in "),."))
-    inner = [text for text, is_sign in section[signs[0] : signs[-1] + 1] if is_sign]
-    is_marked = is_negative and value > 0  # its section has the sign of a negative number, or brackets
-    number = _digits(abs(value), inner, section, signs[-1])
-    sign = "-" if (value < 0 or is_marked) and any(digit.isdigit() and digit != "0" for digit in number) else ""
-    return " ".join(f"{sign}{before}{number}{behind}".split())
-
-
-def _sections(form: str) -> Iterator[list[_FormatPiece]]:
-    pieces: list[_FormatPiece] = []
-    for match in _TOKEN.finditer("General" if form == "@" else form):
-        quotation, escape, currency, sign = match.groups()
-        if sign == ";":
-            yield pieces
-            pieces = []
-        elif sign is not None:
-            pieces.append((sign, sign not in " $€£¥%/:"))
-        elif (literal := next((text for text in (quotation, escape, currency) if text), "")) != "":
-            pieces.append((literal, False))
-    yield pieces
-
-
-def _digits(value: float, inner: list[str], section: Sequence[_FormatPiece], last: int) -> str:
-    whole, _, fraction = "".join(inner).partition(".")
-    exponent = re.search(r"[eE][+-](.*)", "".join(inner))
-    value *= 100.0 ** sum(text == "%" for text, _ in section)
-    for piece in section[last + 1 :]:  # a comma behind the digits divides by a thousand
-        if piece != (",", True):
-            break
-        value /= 1000
-    places = sum(sign in _DIGITS for sign in fraction.partition("E")[0].partition("e")[0])
-    if exponent is not None:
-        return f"{value:.{places}E}"
-    text = f"{value:{',' if ',' in whole else ''}.{places}f}"
-    needed = fraction.count("0")
-    while "." in text and len(text.partition(".")[2]) > needed and text.endswith("0"):
-        text = text[:-1]
-    head, point, tail = text.rstrip(".").partition(".")
-    return head.zfill(whole.count("0")) + point + tail
-
-
-def _plain(value: float) -> str:
-    if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
-        return str(int(value))
-    return f"{value:.12g}"
+    def links(self) -> Sequence[tuple[str, str]]:
+        linked = [
+            (place, cell.hyperlink.target or "")
+            for place, cell in self._sheet._cells.items()
+            if cell.hyperlink is not None
+        ]
+        return [
+            (text, address)
+            for place, address in linked
+            if address.startswith(ADDRESSES) and (text := self.text(*place))
+        ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from .html import raised_words
 from .model import Block, CellGrid, Heading, ReadDocument, TextBlock
 from .office import ADDRESSES, chart_table, element_name, plain_package, plain_title, xml_root
 
@@ -56,14 +57,32 @@ def _shape(shape: Any, page: int) -> Iterator[Block]:
         for number, row in enumerate(table.rows):
             for column, cell in enumerate(row.cells):
                 if not cell.is_spanned:
-                    grid.put(number, column, " ".join(cell.text.split()), cell.span_height, cell.span_width)
+                    words = " ".join(filter(None, map(_words, cell.text_frame.paragraphs)))
+                    grid.put(number, column, words, cell.span_height, cell.span_width)
         yield grid.table(len(table.rows), 1 if table.first_row else None)._replace(page=page)
     elif getattr(shape, "has_chart", False):
         with suppress(NotImplementedError, KeyError, ValueError):  # kinds of charts that the library does not know
             yield from chart_table(shape.chart, page)
     elif shape.has_text_frame:
         for paragraph in shape.text_frame.paragraphs:
-            text = " ".join("".join(run.text for run in paragraph.runs).split()) or " ".join(paragraph.text.split())
+            text = _words(paragraph)
             links = [(" ".join(run.text.split()), run.hyperlink.address or "") for run in paragraph.runs]
             if text:
                 yield TextBlock(text, page=page, links=tuple(link for link in links if link[1].startswith(ADDRESSES)))
+
+
+def _words(paragraph: Any) -> str:
+    """Return the words of a paragraph without struck ones; fields, such as dates, and line breaks are among its parts."""
+    text = ""
+    for part in paragraph._p:
+        name = element_name(part)
+        if name == "br":
+            text += "\n"
+        if name not in ("r", "fld"):
+            continue
+        looks = {key: value for child in part if element_name(child) == "rPr" for key, value in child.attrib.items()}
+        if looks.get("strike", "noStrike") == "noStrike":
+            words = "".join(child.text or "" for child in part if element_name(child) == "t")
+            is_raised = int(looks.get("baseline", "0").rstrip("%") or 0) > 0
+            text += (raised_words(text, words.strip(), False) if is_raised else None) or words
+    return " ".join(text.split())

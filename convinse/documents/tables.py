@@ -194,10 +194,12 @@ def named_values(table: TableBlock) -> list[tuple[str, str, int]]:
     The first of its two columns, which have no names, has different words, the second values of several kinds.
     """
     rows = [[" ".join(text.split()) for text in row] for row in table.rows]
+    titles = rows[: _first_row(rows)]  # of the whole table
+    rows = rows[len(titles) :]
     filled = [column for column in range(len(rows[0]) if rows else 0) if any(row[column] for row in rows)]
     if table.heads or len(filled) != 2 or len(rows) < _MIN_PAIRS:
         return []
-    lines = table.lines or [0] * len(rows)
+    lines = list(table.lines or [0] * len(table.rows))[len(titles) :]
     pairs = [(row[filled[0]].rstrip(": "), row[filled[1]], line) for row, line in zip(rows, lines, strict=True)]
     names = [name for name, _, _ in pairs]
     are_names = all(name and len(name) <= _LONGEST_HEAD and not _AMOUNT.fullmatch(name) for name in names)
@@ -206,7 +208,9 @@ def named_values(table: TableBlock) -> list[tuple[str, str, int]]:
     is_marked = all(row[filled[0]].endswith(":") for row in rows)
     # the shapes of the values below a first row that may be a head: 0 of 1987, 0 0 of 555 0142, a of words
     shapes = Counter(_shape(value) for _, value, _ in pairs[1:] if value.lower() not in UNKNOWN)
-    return pairs if is_marked or (len(shapes) > 1 and 3 * max(shapes.values()) <= 2 * sum(shapes.values())) else []
+    is_mixed = len(shapes) > 1 and 3 * max(shapes.values()) <= 2 * sum(shapes.values())
+    above = [("", max(row), line) for row, line in zip(titles, table.lines or [0] * len(titles), strict=False)]
+    return [*above, *pairs] if is_marked or is_mixed else []
 
 
 def _shape(text: str) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from ..records.written_values import day_in
 from .code_pages import decoded
+from .drawn_tables import TextLine, aligned_table, drawn_table, is_rule
 from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
-
-if TYPE_CHECKING:
-    pass
 
 _LONGEST_TITLE = 80  # characters of a title: a line of a text that was wrapped at the usual width
 _WIDEST_LINE = 150  # characters; longer lines were not wrapped by a width, each is a paragraph
@@ -46,12 +43,6 @@ _LONGEST_ENTRY = 400  # characters, as of an evidence: longer entries are read a
 _HALF_WORD = re.compile(r"(?:^|[\s(\"'“„])([^\W\d_]{2,})-$")
 
 
-class _Line(NamedTuple):
-    number: int
-    text: str
-    indent: int
-
-
 def read_text(data: bytes) -> ReadDocument:
     """Return the headings, paragraphs, items, fields and code of a plain text. Raises `DataError`."""
     groups = list(_groups(decoded(data)))
@@ -61,27 +52,33 @@ def read_text(data: bytes) -> ReadDocument:
     return ReadDocument("", blocks)
 
 
-def _groups(text: str) -> Iterator[Sequence[_Line]]:
+def _groups(text: str) -> Iterator[Sequence[TextLine]]:
     """The lines between blank ones and rules."""
-    group: list[_Line] = []
+    group: list[TextLine] = []
     for number, line in enumerate((*_LINE_END.split(text), ""), 1):
         wide = line.expandtabs(_CODE_INDENT).rstrip()
         if wide.strip():
-            group.append(_Line(number, wide.strip(), len(wide) - len(wide.lstrip())))
+            group.append(TextLine(number, line.strip(), len(wide) - len(wide.lstrip())))
         elif group:
             yield from _sections(group)
             group = []
 
 
-def _sections(group: Sequence[_Line]) -> Iterator[Sequence[_Line]]:
+def _sections(group: Sequence[TextLine]) -> Iterator[Sequence[TextLine]]:
     """Yield the parts of a group without blank lines, each from its underlined heading on; a rule alone is left out."""
+    if _is_table(group):
+        yield group
+        return
     starts = [place - 1 for place in range(2, len(group)) if _is_underline(group[place], group[place - 1], alone=False)]
     for start, end in zip((0, *starts), (*starts, len(group)), strict=True):
         if end - start > 1 or not _RULE.fullmatch(group[start].text):
             yield group[start:end]
 
 
-def _blocks_of(lines: Sequence[_Line], is_first: bool, is_last: bool) -> Iterator[Block]:
+def _blocks_of(lines: Sequence[TextLine], is_first: bool, is_last: bool) -> Iterator[Block]:
+    if _is_table(lines) and (table := drawn_table(lines) or aligned_table(lines)):
+        yield table
+        return
     # a rule, or the line above a heading
     if len(lines) > 1 and _UNDERLINE.fullmatch(lines[0].text):
         lines = lines[1:]
@@ -102,11 +99,19 @@ def _blocks_of(lines: Sequence[_Line], is_first: bool, is_last: bool) -> Iterato
         yield entries
     elif fields := _fields(lines):
         yield PairsBlock(fields, lines[0].number)
+    elif aligned := aligned_table(lines):
+        yield aligned
     else:
         yield from _paragraphs(lines)
 
 
-def _entries(lines: Sequence[_Line]) -> TableBlock | None:
+def _is_table(lines: Sequence[TextLine]) -> bool:
+    """Whether lines draw a table, or have a rule below the aligned names of columns, which are no heading then."""
+    has_rule = len(lines) > 1 and is_rule(lines[1].text)
+    return drawn_table(lines) is not None or (has_rule and aligned_table(lines) is not None)
+
+
+def _entries(lines: Sequence[TextLine]) -> TableBlock | None:
     """Return the entries of a log, a chat or a diary as the rows of a table; None for other lines and for long entries."""
     rows: list[list[str]] = []
     numbers: list[int] = []
@@ -126,7 +131,7 @@ def _entries(lines: Sequence[_Line]) -> TableBlock | None:
     return TableBlock(cells, heads=1, lines=[numbers[0], *numbers])
 
 
-def _is_underline(line: _Line, above: _Line, alone: bool) -> bool:
+def _is_underline(line: TextLine, above: TextLine, alone: bool) -> bool:
     """Whether a line marks the one above as a heading; of a longer paragraph it must be about as wide."""
     if not _UNDERLINE.fullmatch(line.text) or len(above.text) > _LONGEST_TITLE or not re.search(r"\w", above.text):
         return False
@@ -147,7 +152,7 @@ def _level(line: str, is_first: bool) -> int:
     return 2 if is_loud and not _ITEM.match(line) else 0
 
 
-def _is_code(lines: Sequence[_Line]) -> bool:
+def _is_code(lines: Sequence[TextLine]) -> bool:
     if any(line.indent < _CODE_INDENT for line in lines):
         return False
     return 2 * sum(bool(_CODE.search(line.text[:_LINE_START])) for line in lines) >= len(lines)
@@ -155,7 +160,7 @@ def _is_code(lines: Sequence[_Line]) -> bool:
 
 def fields_of(lines: Iterable[str]) -> list[tuple[str, str]]:
     """Return the names and values of lines that are all of the form "Name: value", each name once; else nothing."""
-    return _fields([_Line(0, line, 0) for line in lines])
+    return _fields([TextLine(0, line, 0) for line in lines])
 
 
 def with_fields(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -183,7 +188,7 @@ def _paired(run: Sequence[TextBlock]) -> Iterator[Block]:
         yield PairsBlock([pair], block.line, block.page)
 
 
-def _fields(lines: Sequence[_Line]) -> list[tuple[str, str]]:
+def _fields(lines: Sequence[TextLine]) -> list[tuple[str, str]]:
     """The names and values of lines that are all of that form; a name that comes again is a speaker."""
     pairs: list[tuple[str, list[str]]] = []
     for line in lines:
@@ -198,9 +203,9 @@ def _fields(lines: Sequence[_Line]) -> list[tuple[str, str]]:
     return [(name, _in_one_line(values)) for name, values in pairs] if is_record else []
 
 
-def _paragraphs(lines: Sequence[_Line]) -> Iterator[TextBlock]:
-    prose: list[_Line] = []
-    item: list[_Line] = []
+def _paragraphs(lines: Sequence[TextLine]) -> Iterator[TextBlock]:
+    prose: list[TextLine] = []
+    item: list[TextLine] = []
     width = max((len(line.text) for line in lines), default=0)
     for line in lines:
         is_rule = len(line.text) > 2 and bool(_UNDERLINE.fullmatch(line.text))
@@ -216,13 +221,13 @@ def _paragraphs(lines: Sequence[_Line]) -> Iterator[TextBlock]:
     yield from (*_prose(prose), *_item(item))
 
 
-def _begins_item(line: str, item: Sequence[_Line], prose: Sequence[_Line]) -> bool:
+def _begins_item(line: str, item: Sequence[TextLine], prose: Sequence[TextLine]) -> bool:
     """Whether a line has the mark of an item; a number after prose is one if it is the first, else may be of a date."""
     mark = _ITEM.match(line)
     return mark is not None and (not prose or bool(item) or not mark[1][0].isdigit() or mark[1][:-1] == "1")
 
 
-def _item(lines: Sequence[_Line]) -> Iterator[TextBlock]:
+def _item(lines: Sequence[TextLine]) -> Iterator[TextBlock]:
     if lines:
         text = _in_one_line([line.text for line in lines])
         # a number may be that of a day, which is no mark
@@ -230,7 +235,7 @@ def _item(lines: Sequence[_Line]) -> Iterator[TextBlock]:
         yield TextBlock(text if is_day else _ITEM.sub("", text, count=1), lines[0].number, kind="item")
 
 
-def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
+def _prose(lines: Sequence[TextLine]) -> Iterator[TextBlock]:
     """The paragraphs of lines: one, if a width broke it; lines that were ended by hand stay apart."""
     if not lines:
         return
@@ -238,7 +243,7 @@ def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
     is_sentence = _is_sentence(lines)
     # a list of words in lower case
     is_list = width < _WRAPPED_WIDTH and not is_sentence and lines[0].text[0].islower()
-    parts: list[list[_Line]] = []
+    parts: list[list[TextLine]] = []
     for line in lines:
         if parts and not is_list and _goes_on(parts[-1][-1].text, line.text, width, is_sentence):
             parts[-1].append(line)
@@ -249,7 +254,7 @@ def _prose(lines: Sequence[_Line]) -> Iterator[TextBlock]:
         yield TextBlock(_in_one_line([line.text for line in part]), part[0].number, kind="item" if is_apart else "text")
 
 
-def _is_sentence(lines: Sequence[_Line]) -> bool:
+def _is_sentence(lines: Sequence[TextLine]) -> bool:
     """Whether lines end as a sentence and one before does not: verses and narrow columns do, lists of sentences do not."""
     *before, last = (bool(_SENTENCE_END.search(line.text[-_LONGEST_ENDING:])) for line in lines)
     return last and not all(before)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from .formulas import formula_words
+from .html import raised_words
 from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .office import ADDRESSES, chart_table, element_name, plain_package, plain_title, xml_root
 from .texts import with_fields
@@ -16,6 +17,7 @@ from .texts import with_fields
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|nagłówek|kop|rubrik|titolo)\s*([1-9])", re.IGNORECASE)
+_TARGET = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _MOST_STYLES = 20  # styles that a style may be derived from; a circle ends here
 
 
@@ -113,12 +115,15 @@ class _WordFile:
         rows: list[list[str]] = []
         merged: dict[tuple[int, int], tuple[int, int]] = {}
         inner: list[Any] = []
+        links: list[tuple[str, str]] = []
         heads = 0
-        for row in (child for child in node if element_name(child) == "tr"):
+        for row in node.findall(f"{_W}tr"):
+            if row.find(f"{_W}trPr/{_W}del") is not None:
+                continue
             heads += row.find(f"{_W}trPr/{_W}tblHeader") is not None and heads == len(rows)
             cells: list[str] = []
             for cell in _cells(row):
-                text = self._cell_text(cell, inner)
+                text = self._cell_text(cell, inner, links)
                 span = cell.find(f"{_W}tcPr/{_W}gridSpan")
                 down = cell.find(f"{_W}tcPr/{_W}vMerge")
                 first = len(rows), len(cells)
@@ -133,11 +138,11 @@ class _WordFile:
             rows.append(cells)
         width = max(map(len, rows), default=0)
         if width:
-            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows], merged, heads or None)
+            yield TableBlock([[*row, *[""] * (width - len(row))] for row in rows], merged, heads or None, links=links)
         for nested in inner:
             yield from self._table(nested)
 
-    def _cell_text(self, cell: Any, inner: list[Any]) -> str:
+    def _cell_text(self, cell: Any, inner: list[Any], links: list[tuple[str, str]]) -> str:
         texts = []
         for node in cell.iter(f"{_W}p", f"{_W}tbl"):
             if next(node.iterancestors(f"{_W}tc")) is not cell:
@@ -148,6 +153,7 @@ class _WordFile:
             words = _WordRuns(self._targets)
             words.walk(node)
             texts.append(words.text)
+            links += words.links
         return " ".join(filter(None, texts))
 
 
@@ -165,6 +171,7 @@ class _WordRuns:
     def __init__(self, targets: dict[str, str]) -> None:
         self._targets = targets
         self._pieces: list[str] = []
+        self._address, self._linked = "", 0  # of a field, and where its words begin
         self.links: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.boxes: list[Any] = []
@@ -184,8 +191,8 @@ class _WordRuns:
                     self.walk(child, align is not None and align.get(f"{_W}val") == "superscript")
             elif name == "t":
                 text = child.text or ""
-                is_power = raised and re.fullmatch(r"[-+−]?\d+", text.strip()) and "".join(self._pieces)[-1:].isdigit()
-                self._pieces.append(f"^{text.strip()}" if is_power else text)
+                piece = raised_words("".join(self._pieces), text.strip(), False) if raised else None
+                self._pieces.append(piece or text)
             elif name in ("tab", "br", "cr", "ptab"):
                 self._pieces.append(" ")
             elif name == "noBreakHyphen":
@@ -194,6 +201,14 @@ class _WordRuns:
                 self._pieces.append(formula_words(child))
             elif name == "chart" and child.get(f"{_R}id"):
                 self.charts.append(child.get(f"{_R}id"))
+            elif name == "instrText" and (target := _TARGET.search(child.text or "")):
+                self._address = target[1]
+            elif name == "fldChar":
+                if child.get(f"{_W}fldCharType") == "separate":
+                    self._linked = len(self._pieces)
+                elif child.get(f"{_W}fldCharType") == "end" and self._address:
+                    self._link(self._linked, self._address)
+                    self._address = ""
             elif name in ("footnoteReference", "endnoteReference", "commentReference"):
                 self.notes.append(f"{name.removesuffix('Reference')} {child.get(f'{_W}id')}")
             elif name == "txbxContent":
@@ -201,14 +216,14 @@ class _WordRuns:
             elif name == "hyperlink":
                 start = len(self._pieces)
                 self.walk(child, raised)
-                words, address = (
-                    " ".join("".join(self._pieces[start:]).split()),
-                    self._targets.get(child.get(f"{_R}id"), ""),
-                )
-                if words and address.startswith(ADDRESSES):
-                    self.links.append((words, address))
+                self._link(start, self._targets.get(child.get(f"{_R}id"), ""))
             elif name not in ("del", "moveFrom", "pPr", "rPr", "instrText", "delText", "Fallback", "sectPr"):
                 self.walk(child, raised)
+
+    def _link(self, start: int, address: str) -> None:
+        words = " ".join("".join(self._pieces[start:]).split())
+        if words and address.startswith(ADDRESSES):
+            self.links.append((words, address))
 
 
 def _is_on(marks: Any, *names: str) -> bool:

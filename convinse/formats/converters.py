@@ -49,6 +49,8 @@ _STRUCTURE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]"]', re.DOTAL
 # keys of JSON objects by which a format is recognised, with the keys around them and without lists; the first entry counts
 _SIGNS = (
     ("squad", {"data.paragraphs"}),
+    ("squad", {"context", "answers.answer_start"}),
+    ("squad", {"data.context", "data.answers.answer_start"}),
     ("multiqa", {"context.documents"}),
     ("multiqa", {"header.dataset_name"}),
     ("hotpotqa", {"supporting_facts"}),

@@ -1,6 +1,6 @@
 """The formats of SQuAD 1.1 and 2.0 (Rajpurkar et al., 2016 and 2018): one JSON document with articles and paragraphs.
 
-KorQuAD 1.0 and KLUE-MRC (whose questions have a `guid`) are read as well. `answer_start` counts characters of the
+KorQuAD 1.0, KLUE-MRC (whose questions have a `guid`) and the rows of `datasets` are read as well. `answer_start` counts characters of the
 context. Keys that the format does not know are kept in `extras` and written back, those of the document and of an article
 before the list that they describe. Writing holds one paragraph at a time, however long the articles are.
 """
@@ -83,13 +83,15 @@ def read_squad(path: Path) -> tuple[SquadFile, Iterator[tuple[Article, Paragraph
 
 def raw_paragraphs(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
     """Yield the JSON path and the bytes of each paragraph of a file. Raises `DataError`."""
-    for number, article in enumerate(decode_whole(path, read_bytes(path), SquadFile).data):
+    for number, article in enumerate(_whole(path).data):
         for index, paragraph in enumerate(article.paragraphs):
             yield f"$.data[{number}].paragraphs[{index}]", paragraph
 
 
 def _whole(path: Path) -> SquadFile:
     data = read_bytes(path)
+    if b'"paragraphs"' not in data and b'"answer_start"' in data:
+        return _of_rows(path, data)
     whole = decode_whole(path, data, SquadFile)
     try:  # a key that the format does not know may not be UTF-8
         members: dict[str, Any] = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
@@ -97,6 +99,31 @@ def _whole(path: Path) -> SquadFile:
         return with_extras(whole, members)
     except JSON_ERRORS as error:
         raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
+
+
+def _of_rows(path: Path, data: bytes) -> SquadFile:
+    """Return the file that rows make, one a question, as `datasets` writes them: JSON lines, a list, or `data` with a list."""
+    if not data.lstrip().startswith(b"[") and b'"data"' not in data:
+        data = b"[" + b",".join(filter(None, map(bytes.strip, data.splitlines()))) + b"]"
+    decoded: Any = decode_whole(path, data, object)
+    articles = []
+    try:
+        rows = decoded if isinstance(decoded, list) else decoded["data"]
+        for (title, context), group in groupby(rows, lambda row: (row.get("title") or "", row["context"])):
+            qas = [{**row, "answers": _answers(row["answers"])} for row in group]
+            for row in qas:
+                del row["context"]
+                row.pop("title", None)
+            paragraph = msgspec.Raw(msgspec.json.encode({"context": context, "qas": qas}))
+            articles.append(Article([paragraph], title))
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise DataError(f"{path}: a row without its context, question or answers with text and answer_start") from None
+    return SquadFile(articles)
+
+
+def _answers(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    pairs = zip(columns["text"], columns["answer_start"], strict=True)
+    return [{"text": text, "answer_start": start} for text, start in pairs]
 
 
 def _paragraphs(path: Path, whole: SquadFile) -> Iterator[tuple[str, Article, Paragraph]]:

@@ -28,7 +28,8 @@ _TERM_BITS = 32  # of a sort key, below the passage
 
 _DECODER = msgspec.json.Decoder(Passage)
 _MEMBERS = msgspec.json.Decoder(dict[str, Any])
-_IDS, _TEXTS = ("id", "_id", "docid", "docno"), ("text", "contents", "body")
+_IDS = ("id", "_id", "docid", "docno", "doc_id", "pid")
+_TEXTS = ("text", "contents", "body", "passage", "content", "page_content")
 
 
 class Rows(NamedTuple):
@@ -133,7 +134,8 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
     """Return the passage of a line of a file, and the line for an index.
 
     Reads the project's form and the forms of BEIR (`_id`, `title`, `text`), Pyserini (`id`, `contents` that begins with a line
-    for the title) and TREC (`docid` or `docno`, `body`). Raises `DataError` for any other line.
+    for the title), TREC (`docid` or `docno`, `body`), MS MARCO (`pid`, `passage`), and of frameworks (`content` or `page_content`,
+    the title among the metadata). Raises `DataError` for any other line.
     """
     try:
         passage = _DECODER.decode(line)
@@ -141,6 +143,9 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
         members = decoded(_MEMBERS, path, number, line)
         title, contents = members.pop("title", None), members.get("contents")
         text = first_of(members, _TEXTS)
+        if title is None:
+            about = first_of(members, ("metadata", "meta"))
+            title = about.get("title") if isinstance(about, dict) else None
         if title is None and text is contents:
             first, newline, rest = str(text).partition("\n")  # what is no string has none, and is refused below
             if newline and rest.strip():

@@ -216,10 +216,11 @@ def _judge_at(time: AskedTime, parts: Sequence[TimedPart]) -> list[Agreement]:
             time = AskedTime(latest)
     verdicts = []
     for part in parts:
-        if part.period is None or (part.rank == "former" and part.period.is_open):
-            verdicts.append(Agreement.UNKNOWN)
-        else:
-            verdicts.append(Agreement.HOLDS if time.admits(part.period) else Agreement.CONTRADICTS)
+        if part.period is not None and not time.admits(part.period):
+            verdicts.append(Agreement.CONTRADICTS)
+        else:  # one that has ended at an unknown time may have ended before
+            is_known = part.period is not None and not (part.rank == "former" and part.period.is_open)
+            verdicts.append(Agreement.HOLDS if is_known else Agreement.UNKNOWN)
     return verdicts
 
 

@@ -12,12 +12,13 @@ from .evidence import Cell, Evidence, Row
 from .literals import is_date, is_number
 from .periods import day_number
 from .units import CURRENCY, IN_BASE, UNIT_RANKS
-from .written_values import ORDINAL, LiteralSpan, find_literals
+from .written_values import ORDINAL, UNKNOWN, LiteralSpan, find_literals
 
 RowForm = Literal["plain", "ranked"]
 MOST_COLUMNS = 12  # cells of a row in words; further ones are left out
 MOST_CHARACTERS = 600  # of a row in words; cells that do not fit are left out
 _MIN_SHARE = 0.8  # of a column's cells that must be values of one kind
+_NOT_KNOWN = UNKNOWN - {*"-–—", "none"}  # these may mean zero
 _MIN_VALUES = 2  # distinct values of an ordered column
 _MIN_NAMED = 0.5  # share of the rows that a column tells apart, to name them
 _MAX_NAME_LENGTH = 40  # characters of the name of a row
@@ -249,7 +250,7 @@ def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
     unit, count = units.most_common(1)[0] if units else ("", 0)
     amounts = [value.amount if value is not None and value.unit == unit else None for value in values]
     distinct = {amount for amount in amounts if amount is not None}
-    filled = sum(cell is not None for cell in cells)
+    filled = sum(cell is not None and cell["text"].lower() not in _NOT_KNOWN for cell in cells)
     if count < _MIN_SHARE * filled or len(distinct) < _MIN_VALUES:
         return None
     are_dates = unit == _DATE or (

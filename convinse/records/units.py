@@ -13,6 +13,8 @@ _CHAINS = (
     ("y yr yrs year years", "month months", "week weeks", "d day days", "h hr hrs hour hours", "m min mins minute minutes",
      "s sec secs second seconds"),
     ("st stone", "lb lbs pound pounds", "oz ounce ounces"),
+    ("gal gallon gallons", "qt quart quarts", "pint pints"),
+    ("dollar dollars euro euros", "cent cents"),
     ("km", "m metre metres meter meters", "cm", "mm"),
     ("t tonnes", "kg", "g"),
     ("° degrees", "' ′ ’", "\" ″ ”"),

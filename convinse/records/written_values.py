@@ -39,7 +39,28 @@ _FRACTIONS = dict(
 _VULGAR = f"[{''.join(_FRACTIONS)}]"
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--")
 # texts of a cell that says nothing
-UNKNOWN = frozenset(("", "n/a", "na", "-", "–", "—", "?", "unknown", "none", "tbd", "tba", "not known"))
+UNKNOWN = frozenset(
+    (
+        "",
+        "n/a",
+        "na",
+        "-",
+        "–",
+        "—",
+        "?",
+        "unknown",
+        "none",
+        "tbd",
+        "tba",
+        "not known",
+        "nan",
+        "null",
+        "#n/a",
+        "n.a.",
+        "...",
+        "…",
+    )
+)
 _BLANKS = "\u00a0\u2004-\u200a\u202f"
 
 _YEAR = r"(?:1[0-9]|20)[0-9][0-9]"
@@ -58,7 +79,7 @@ def _year(number: int, more: str = "") -> str:
     # a year by its digits, by its era or by the text behind it
     return (
         rf"(?:(?P<ad{number}>{_BEFORE})(?P<z{number}>[1-9][0-9]{{0,3}})"
-        rf"|(?P<y{number}>{_YEAR}|[1-9][0-9]{{0,3}}(?:,[0-9]{{3}})?(?={_AFTER}){more})(?P<e{number}>{_AFTER})?)"
+        rf"|(?P<y{number}>{_YEAR}|[1-9][0-9]{{0,3}}(?:[,{_BLANKS}\ ][0-9]{{3}})?(?={_AFTER}){more})(?P<e{number}>{_AFTER})?)"
     )
 
 
@@ -67,12 +88,12 @@ _ATTACHED = r"[kcm]?m[²³]?|kg|ft|lbs?|mph|ha|[kMG]W|[kMG]Hz|[MGT]B|cc|hp|min|h
 _END = r"(?![\w%‰]|[.,:/][0-9]|-(?![0-9]+(?:[.,][0-9]+)*(?![\w-]))\w)"  # a piece of a longer token is not a value
 # Longest forms first: an alternative matches only if no longer one does.
 _PIECE = re.compile(
-    rf"""(?:(?<![\w.,])|(?<=[\s(]c\.)|(?<=[\s(]ca\.))(?<![^\s(\[0-9]-)(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:  # most places of a text fail here
+    rf"""(?:(?<![\w.,])|(?<=[\s(]c\.)|(?<=[\s(]ca\.))(?<![0-9][:/])(?=[0-9{"".join(_FRACTIONS)}]|{"|".join(name[:3] for name in MONTHS)}|a\.?d)(?:(?<![^\s(\[0-9]-)|(?<=mid-)|(?<=late-)|(?<=early-))(?:  # most places of a text fail before
       (?<![{CURRENCY}])(?:
-      (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+{_year(1, _ALONE)})
+      (?P<dmy>(?:(?P<d10>{_DAY})(?:\s+(?P<m10>{_NAMES})\.?)?{_DASH})?(?P<d1>{_DAY})(?:\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+|-(?P<m11>{_NAMES})-){_year(1, _ALONE)})
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?:(?P<d20>{_DAY}){_DASH}(?:(?P<m20>{_NAMES})\.?\s+)?)?(?P<d2>{_DAY}),?\s+{_year(2, _ALONE)})
-    | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
-    | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+{_year(4)})
+    | (?P<iso>(?P<y3>{_YEAR})(?P<between>[-/])(?P<m3>[01][0-9])(?P=between)(?P<d3>[0-3][0-9]))
+    | (?P<my>(?:(?P<m40>{_NAMES})\.?\s?(?:[–—/-]|\bto\b)\s?)?(?P<m4>{_NAMES})\.?,?\s+(?:of\s+)?{_year(4)})
     | (?P<slashed>(?P<a>[0-3]?[0-9])/(?P<b>[0-3]?[0-9])/(?P<y5>{_YEAR}))
     | (?P<dotted>(?P<d5>[0-3]?[0-9])\.(?P<m5>[01]?[0-9])\.(?P<y9>{_YEAR}))
     | (?P<coarse>(?:{_YEAR}|[1-9][0-9]0)['’]?s(?:{_AFTER})?|[0-9]{{1,2}}{ORDINAL}(?:\s?(?:[–-]|to|and|or)\s?[0-9]{{1,2}}{ORDINAL})?[ -](?:centur(?:y|ies)|millenni(?:um|a))(?:{_AFTER})?)(?!\w)
@@ -103,13 +124,13 @@ _ROUND = re.compile(
 )  # a whole amount of money with a point between thousands: "250.000 euros"
 _COMPOUND = re.compile(r"\s?(?P<unit>[^\W\d_]+|['′’\"″”°]{1,2})\.?,?\s?(?:and\s)?")
 _JOINED = re.compile(
-    rf"(?:{UNIT.pattern})?\.?{_JOIN.replace('|or', '|or|by|[×x±]')}(?:[A-Z]{{0,3}}[{CURRENCY}])?", re.IGNORECASE
+    rf"(?:{UNIT.pattern})?\.?{_JOIN.replace('|or', '|or|by|[×x±]')}(?:[A-Z]{{0,3}}[{CURRENCY}]|[−‒‑-])?", re.IGNORECASE
 )
 _DECIMAL_COMMA = re.compile(r"^[^,.]+,[0-9]{1,2}$")
 _LAST_UNIT = re.compile(rf"[^0-9{''.join(_FRACTIONS)}]*$")
 _TALL = re.compile(r"f(?:oo|ee)?t|stone")  # units whose smaller one may be left out
 _LONGEST_GAP = 24  # characters between two values that may be one: "between 3 and 5", "5 ft 11 in"
-_SIGNS = "−‒–‑-"
+_SIGNS = "−‒–‑-﹣－"
 
 
 class LiteralSpan(NamedTuple):
@@ -216,14 +237,17 @@ def _values(text: str) -> list[WrittenValue]:
         if value is None:
             continue
         joined = _joined(text, values[-1], value) if values and value.start - values[-1].end <= _LONGEST_GAP else None
+        front = value.start
+        if value.kind == "number" and (money := _MONEY.search(text[max(0, front - 6) : front])):
+            front -= len(money[0])
         if joined is not None:
             values[-1] = joined
-        elif value.kind != "number" or value.start == 0 or text[value.start - 1] not in _SIGNS:
-            is_minus = value.kind == "number" and text[max(0, value.start - 6) : value.start].lower() == "minus "
-            values.append(_negative(value, 6) if is_minus else value)
-        elif value.start == 1 or text[value.start - 2] in " (\u00a0[\n":
-            values.append(_negative(value, 1))
-        elif text[value.start - 1] != "-":
+        elif value.kind != "number" or front == 0 or text[front - 1] not in _SIGNS:
+            is_minus = value.kind == "number" and text[max(0, front - 6) : front].lower() == "minus "
+            values.append(_negative(value, value.start - front + 6) if is_minus else value)
+        elif front == 1 or text[front - 2] in " (\u00a0[\n":
+            values.append(_negative(value, value.start - front + 1))
+        elif text[front - 1] != "-" or front != value.start:
             values.append(value)
     return values
 
@@ -269,7 +293,7 @@ def _date(match: re.Match[str]) -> WrittenValue | None:
     if kind == "iso":
         return _dated(start, _day_at(start, end, int(match["y3"]), int(match["m3"]), int(match["d3"])))
     number = {"dmy": 1, "mdy": 2, "my": 4}[kind or ""]
-    year, month = _numbered(match, number), _MONTH[match[f"m{number}"].lower()]
+    year, month = _numbered(match, number), _MONTH[(match[f"m{number}"] or match["m11"]).lower()]
     if kind == "my":
         last = _day_at(match.start("m4"), end, year, month)
         if not match["m40"]:
@@ -304,7 +328,7 @@ def _numbered(match: re.Match[str], number: int) -> int:
     if match[f"z{number}"]:
         return int(match[f"z{number}"])
     era = match[f"e{number}"] or ""
-    return _astronomical(int(match[f"y{number}"].replace(",", "")), era.strip()[:1] in ("B", "b"))
+    return _astronomical(int(re.sub(r"\D", "", match[f"y{number}"])), era.strip()[:1] in ("B", "b"))
 
 
 def _astronomical(year: int, is_before_christ: bool) -> int:

@@ -132,7 +132,10 @@ def chat_question(request: ChatRequest) -> tuple[str, list[Turn]]:
 
 
 def _answers_of(text: str) -> list[RankedAnswer]:
-    line = text.strip().partition("\n")[0].strip()
+    lines = [line.strip() for line in text.strip().split("\n")[:4] if line.strip()]
+    plain = [_MARKUP.sub(r"\1", line[:_LONGEST_LINE]).strip() for line in lines]
+    # "Answer:" has the answer below it
+    line = next((line for line, words in zip(lines, plain, strict=True) if not _LEAD.fullmatch(f"{words} ")), "")
     if not line or line == _NO_ANSWER:
         return []
     match = _ANSWER_LINE.fullmatch(line[:_LONGEST_LINE])

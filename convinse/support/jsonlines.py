@@ -32,7 +32,7 @@ _LEVEL = 6  # of gzip: the smallest files for a reasonable time
 BOM = b"\xef\xbb\xbf"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 # keys of ids, outside of texts: there, a quotation mark has a backslash before it
-_NUMBER_ID = re.compile(rb'"((?:_|q|gu|doc|conv_|question_)?id|docno)"(\s*:\s*)(-?\d+)(?=\s*[,}])')
+_NUMBER_ID = re.compile(rb'"((?:_|q|gu|p|doc_?|conv_|question_)?id|docno)"(\s*:\s*)(-?\d+)(?=\s*[,}])')
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder(parse_int=len, parse_float=len)  # only the end of a document counts here, no number
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

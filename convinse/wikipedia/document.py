@@ -36,7 +36,9 @@ _STYLED = ", ".join(f'[style*="{word}" i]' for word in ("display", "visibility",
 _DECLARATION = re.compile(r"([a-z-]+)\s*:\s*([^;!]*[^;!\s])")
 # a picture of pictures comes first: the five stars of a rating
 _PICTURES = ", ".join(
-    f"{cell} {picture}" for picture in ('[role="img"][aria-label]', "img[alt]") for cell in ("td", "th")
+    f"{cell} {picture}"
+    for picture in ('[role="img"][aria-label]', "img[alt]")
+    for cell in ("td", "th", "li", "dd", "p")
 )
 _FLAG_WIDTH = 60  # pixels; larger pictures are not values
 _FILE_NAME = re.compile(r"\.(?:jpe?g|png|svg|gif|tiff?|webp)$", re.IGNORECASE)
@@ -98,11 +100,13 @@ def apply_styles(root: LexborNode) -> None:
 
 
 def describe_pictures(root: LexborNode) -> None:
-    """Put the words that describe small pictures in their place, in cells without text: flags, ticks, stars."""
+    """Put the words that describe small pictures in their place, in cells without text and behind a colon: flags, stars."""
     is_alone: dict[int, bool] = {}
     for image in root.css(_PICTURES):
         cell = _enclosing(image, "td", "th")
-        if cell is not None and is_alone.setdefault(cell.mem_id, not cell.text(strip=True)):
+        place = cell or _enclosing(image, "li", "dd", "p")
+        text = "" if place is None else place.text(strip=True)
+        if place is not None and is_alone.setdefault(place.mem_id, text.endswith(":") or not (text or cell is None)):
             words = image.attributes["alt" if image.tag == "img" else "aria-label"] or ""
             if not _FILE_NAME.search(words) and _width(image) <= _FLAG_WIDTH:
                 image.replace_with(f" {words} ")

@@ -21,7 +21,7 @@ _FOOTNOTE = re.compile(r"[\d\s*†‡§¶#^?,;.()\[\]]*|[a-dfgjlpquvwyz]|[a-z](?
 _INVISIBLE = str.maketrans("⁄", "/", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
 _MIXED = re.compile(r"(?<=[0-9])\+(?=[0-9]+⁄)")  # 11+1⁄4
 _TAG = re.compile(r"<(?:/?(?:ref|br|nowiki|small|b|i|u|s|sup|sub|div|span|center|font|p|li|td|tr)\b[^<>]*>|!--)")
-_LESS = re.compile(r"< ?(?=[0-9$£€.](?![0-9]{3}))")  # not before a year: "< 2012" leads to the season before
+_LESS = re.compile(r" ?< ?(?=[0-9$£€.](?![0-9]{3}))")  # not before a year: "< 2012" leads to the season before
 _APART = ", "  # between the lines of an infobox cell
 BLOCKS = frozenset(  # elements that are blocks in the default style of HTML
     "address article aside blockquote caption center dd details dialog dir div dl dt fieldset figcaption footer form h1 h2 h3 h4 h5 "
@@ -61,7 +61,7 @@ class _Flattening:
                 if not text.isascii():
                     text = text.translate(_INVISIBLE)
                 if "<" in text:  # of markup that MediaWiki did not understand, or a sign
-                    text = _LESS.sub(f"{english().pages.less_than} ", _TAG.sub("", text)).replace("<", "")
+                    text = _LESS.sub(f" {english().pages.less_than} ", _TAG.sub("", text)).replace("<", "")
                 self._add(text)
             elif tag in self._line_tags:
                 self._pending = _APART if self._length and self._pieces[-1][-1] not in ",:;(" else self._pending or " "

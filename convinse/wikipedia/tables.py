@@ -18,6 +18,7 @@ from .flatten import flatten
 from .snippets import Part, Snippet
 
 LOGGER = logging.getLogger(__name__)
+_ROLES = {"columnheader": "col", "rowheader": "row"}
 _MAX_COLUMNS, _MAX_ROWS = 1000, 65534  # of a table, and of a row span: HTML's limits
 _NO_LIMIT = 10**9  # characters: longer than any row
 _NUMBER = re.compile(r"[ \t\n\f\r]*(-?)\+?([0-9]+)")
@@ -63,8 +64,9 @@ def grid(table: LexborNode, cell_text: Callable[[LexborNode], Snippet] = _cell_t
                     column += 1
                 attributes = td.attributes
                 snippet = cell_text(td)
-                scope = (attributes.get("scope") or "").strip().lower()
-                cell = GridCell(snippet, td.tag == "th", (len(rows), column), scope, str(group.tag))
+                role = _ROLES.get(attributes.get("role") or "", "")
+                scope = (attributes.get("scope") or role).strip().lower()
+                cell = GridCell(snippet, td.tag == "th" or bool(role), (len(rows), column), scope, str(group.tag))
                 end = min(column + (_span(attributes.get("colspan")) or 1), _MAX_COLUMNS)
                 height = min(_span(attributes.get("rowspan")), _MAX_ROWS) or len(lines) - line
                 width = max(width, end)
@@ -208,7 +210,8 @@ def _is_first_header(row: GridRow, data: Sequence[GridRow], columns: _NumberColu
 
 
 def _is_bold(cell: LexborNode) -> bool:
-    styles = [node.attributes.get("style") or "" for node in (cell, cell.parent) if node is not None]
+    nodes = (cell, cell.parent, *cell.css("[style]"))
+    styles = [node.attributes.get("style") or "" for node in nodes if node is not None]
     return cell.css_first("b, strong") is not None or any(map(_BOLD.search, styles))
 
 

@@ -7,15 +7,21 @@ from datetime import date, datetime, timedelta
 import pytest
 from docx import Document
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
+from docx.oxml.ns import nsdecls, qn
 from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText
+from openpyxl.cell.rich_text import TextBlock as RichText
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from convinse.documents.model import Heading, TableBlock, TextBlock
-from convinse.documents.sheets import read_sheets, shown
+from convinse.documents.open_document import read_open_text
+from convinse.documents.sheets import read_sheets
+from convinse.documents.shown_values import shown
 from convinse.documents.slides import read_slides
 from convinse.documents.word import read_word
 from convinse.support.errors import DataError
@@ -85,6 +91,9 @@ def test_text_boxes_are_read_once_and_tables_within_tables():
         (1.5, "0.##", "1.5"), (2.0, "0.00", "2.00"), (2500000, '0.0,,"M"', "2.5M"), (12, '0 "kg"', "12 kg"), (0, '0;-0;"none"', "none"),
         (True, "General", "TRUE"), (date(2024, 3, 4), "d/m/y", "2024-03-04"), (datetime(2024, 3, 4), "", "2024-03-04"),
         (datetime(2024, 3, 4, 10, 30), "", "2024-03-04 10:30"), (timedelta(hours=36, minutes=15), "[h]:mm", "36:15"), (None, "0", ""),
+        (0.5, "# ?/?", "1/2"), (2.25, "# ?/?", "2 1/4"), (3.0, "# ?/?", "3"), (1.875, "?/?", "15/8"), (0.34, "# ?/8", "3/8"), (-0.75, "# ??/??", "-3/4"),
+        (-3.5, "0.00_);[Red]\\(0.00\\)", "-3.50"), (5550142, "000-0000", "555-0142"), (123456789, "000\\-00\\-0000", "123-45-6789"),
+        (5550102233, "(000) 000-0000", "(555) 010-2233"), ("a_x000D_\n b", "@", "a b"), ("_x005F_x000D_", "@", "_x000D_"),
         ("a\n b", "@", "a b"), (12345.678, "0.00E+00", "1.23E+04"), (-0.5, "0%", "-50%"),
     ],
 )  # fmt: skip
@@ -150,6 +159,114 @@ def test_slides_have_their_numbers_notes_groups_tables_and_charts():
         [["Town", "Visitors"], ["Arlby", "120"]], [["", "Ships"], ["2021", "310"], ["2022", "355"]],
     ]  # fmt: skip
     assert {table.page for table in tables} == {2}
+
+
+def test_sheets_without_struck_words_with_powers_and_links():
+    workbook = Workbook()
+    sheet = workbook.active
+    sheet.append(["Part", "Note"])
+    struck, raised = InlineFont(strike=True), InlineFont(vertAlign="superscript")
+    sheet.append(
+        ["Valve", CellRichText("costs ", RichText(struck, "40"), " 55, lasts 10", RichText(raised, "6"), " s")]
+    )
+    sheet.append(["Pump", "sold"])
+    sheet["B3"].font = Font(strike=True)
+    sheet["A3"].hyperlink = "https://parts.example.org/pump"
+    _, table = read_sheets(saved(workbook)).blocks
+    assert table.rows[1:] == [["Valve", "costs 55, lasts 10^6 s"], ["Pump", ""]]
+    assert table.links == [("Pump", "https://parts.example.org/pump")]
+
+
+def test_fields_that_link_have_their_address():
+    def field(kind):
+        return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
+
+    code = '<w:r><w:instrText xml:space="preserve"> HYPERLINK "https://parts.example.org" </w:instrText></w:r>'
+    (block,) = of_word(run("See ") + field("begin") + code + field("separate") + run("the list") + field("end"))
+    assert (block.text, [*block.links]) == ("See the list", [("the list", "https://parts.example.org")])
+
+
+def test_rows_of_word_tables_that_were_deleted_are_left_out():
+    document = Document()
+    table = document.add_table(3, 2)
+    for row, words in zip(table.rows, (("Part", "Left"), ("Valve", "3"), ("Pump", "4")), strict=True):
+        for cell, word in zip(row.cells, words, strict=True):
+            cell.text = word
+    row = list(document.element.body.iter(qn("w:tr")))[1]
+    row.insert(0, parse_xml(f"<w:trPr {nsdecls('w')}><w:del w:id='1' w:author='a'/></w:trPr>"))
+    (block,) = read_word(saved(document)).blocks
+    assert block.rows == [["Part", "Left"], ["Pump", "4"]]
+
+
+def test_slides_without_struck_words_and_with_powers():
+    presentation = Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    paragraph = slide.shapes.add_textbox(0, 0, Inches(3), Inches(1)).text_frame.paragraphs[0]
+    for text in ("about ", "40 ", "10", "6", " eels"):
+        paragraph.add_run().text = text
+    looks = [node for node in slide.element.iter() if node.tag.endswith("}r")]
+    for run, name, value in ((looks[1], "strike", "sngStrike"), (looks[3], "baseline", "30000")):
+        run.get_or_add_rPr().set(name, value)
+    _, text = read_slides(saved(presentation)).blocks
+    assert text.text == "about 10^6 eels"
+
+
+NAMESPACES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text", "style", "fo")
+)  # fmt: skip
+STYLES = """<office:automatic-styles><style:style style:name="S"><style:text-properties style:text-line-through-style="solid"/></style:style>
+<style:style style:name="R"><style:text-properties style:text-position="super 58%"/></style:style>
+<style:style style:name="H"><style:table-properties table:display="false"/></style:style></office:automatic-styles>"""
+
+
+def of_open_document(body):
+    """The blocks of an OpenDocument file with this body."""
+    more = 'xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        content = f"<office:document-content {NAMESPACES} {more}>{STYLES}<office:body>{body}</office:body></office:document-content>"
+        file.writestr("content.xml", content)
+    return read_open_text(packed.getvalue()).blocks
+
+
+def test_words_of_open_documents_are_read_with_all_changes_accepted():
+    blocks = of_open_document(
+        """<office:text><text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion></text:changed-region>
+        </text:tracked-changes><text:p>It cost<text:s/><text:span text:style-name="S">40</text:span> 55,<text:tab/>lasts 10<text:span
+        text:style-name="R">6</text:span> s<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>About.</text:p>
+        </text:note-body></text:note> and is <text:a xlink:href="https://parts.example.org">sold</text:a>.<office:annotation>
+        <dc:creator>Una</dc:creator><text:p>Check!</text:p></office:annotation></text:p></office:text>"""
+    )
+    assert [(block.text, block.kind) for block in blocks] == [
+        ("It cost 55, lasts 10^6 s and is sold.", "text"), ("About.", "note"), ("Una: Check!", "note"),
+    ]  # fmt: skip
+    assert blocks[0].links == [("sold", "https://parts.example.org")]
+
+
+def test_sheets_of_open_documents_repeat_rows_and_leave_out_what_is_hidden():
+    def row(*cells, **attributes):
+        marks = " ".join(f'table:{name.replace("_", "-")}="{value}"' for name, value in attributes.items())
+        return f"<table:table-row {marks}>{''.join(cells)}</table:table-row>"
+
+    def cell(text):
+        return f"<table:table-cell><text:p>{text}</text:p></table:table-cell>"
+
+    number = '<table:table-cell office:value-type="float" office:value="12.5"/>'
+    blocks = of_open_document(
+        "<office:spreadsheet><table:table table:name='Parts'>"
+        + row(cell("Part"), cell("Left"))
+        + row(cell("Valve"), number, number_rows_repeated=2)
+        + row(cell("Pump"), cell("4"), visibility="collapse")
+        + row("<table:table-cell/>", number_rows_repeated=3)
+        + row(cell("Gate<text:s/>motor"), cell("5"))
+        + row("<table:table-cell/>", number_rows_repeated=1000)
+        + f'</table:table><table:table table:style-name="H">{row(cell("x"))}</table:table></office:spreadsheet>'
+    )
+    name, table = blocks
+    assert name == Heading("Parts", 2)
+    assert table.rows == [
+        ["Part", "Left"], ["Valve", "12.5"], ["Valve", "12.5"], ["", ""], ["Gate motor", "5"],
+    ]  # fmt: skip
 
 
 def test_merged_cells_over_a_whole_sheet_are_refused():

@@ -70,6 +70,25 @@ def test_ids_that_are_numbers_are_read_as_text(case, workdir):
     assert read_triples(write("p.json", [{"id": name, "prediction_text": "x"}]))[0]["id"] == str(name)
 
 
+def test_squad_as_rows_is_read(workdir):
+    context = "a red mill, a mill"
+    rows = [
+        {"id": number, "title": "Mills", "context": context, "question": "Which?", "answers": {"text": [text], "answer_start": [start]}}
+        for number, (text, start) in enumerate((("mill", 14), ("a red mill", 0)))
+    ]  # fmt: skip
+    for path in (write_lines("rows.jsonl", *rows), write("rows.json", rows), write("data.json", {"data": rows})):
+        convert(path, Path("out.json"), "squad")
+        ((article, paragraph),) = squad.read_squad(Path("out.json"))[1]
+        assert (article.title, paragraph.context) == ("Mills", context)
+        answers = [
+            (question.id, answer.text, answer.answer_start) for question in paragraph.qas for answer in question.answers
+        ]
+        assert answers == [("0", "mill", 14), ("1", "a red mill", 0)]
+    del rows[1]["answers"]["text"]
+    with pytest.raises(DataError, match="rows.jsonl: a row without its context, question or answers"):
+        squad.read_squad(write_lines("rows.jsonl", *rows))
+
+
 def test_passage_of_another_form_is_refused_with_the_forms_that_are_read(workdir):
     with pytest.raises(DataError, match="p.jsonl:1: a passage without id; its key must be id or _id or docid or docno"):
         build_index(write_lines("p.jsonl", {"key": "1", "text": "x"}), Path("index"))
