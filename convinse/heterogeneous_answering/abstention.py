@@ -217,7 +217,11 @@ def _lacks_words(question: Question, best: AnswerCandidate) -> bool:
         spans = sentence_spans(read) if is_prose(read) else []
         said = [read.text[start:end] for start, end in spans if best.entity["label"] in read.text[start:end]]
         around = properties.keywords(" ".join([read.text[: spans[0][0]] if spans else "", *said]))
-        if not said or not beginnings or not beginnings.isdisjoint(word[:_BEGINNING] for word in around):
+        people = question.language.words.pronouns["person"]
+        is_pronoun = not people.isdisjoint(fold(" ".join(said)).split())  # "you can reach him on"
+        if not said or not beginnings or is_pronoun:
+            return False
+        if not beginnings.isdisjoint(word[:_BEGINNING] for word in around):
             return False
     return True
 

@@ -17,7 +17,8 @@ _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
 _HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 Notice", "§ 4", "Section 4: Notice"
 _ROLE = re.compile(r"((?:[^\W\d_][\w'’.-]* ){0,3}[^\W\d_][\w'’.-]*) \(([^(),;]{2,40})\)")  # "Katrin Oswald (manager)"
-_HOLDER = re.compile(r"\b([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,3}) \(([^(),;]{2,40})\)")
+# also "Ms Ottilie Kern, 8 Chapel Road, Bath (landlady)"
+_HOLDER = re.compile(r"\b([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,3})(?:, \d[^();]{2,60})? \(([^(),;]{2,40})\)")
 # "order new towels (Jonas)", "call the plumber (Ingrid, until Friday)"
 _TASK = re.compile(r"(.*) \(([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,2})(?:, [^()]*)?\)\.?")
 _WORD_BEFORE = re.compile(r"\b([a-z]{3,})(?=((?: [A-Z][\w'’.-]*){1,4}))")

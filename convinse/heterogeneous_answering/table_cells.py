@@ -80,7 +80,9 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
     """Return the only row that a question names, with the words that do; None if it names none, several, or relates rows to each other."""
     operations = question.language.operations
     words_as_written = frozenset(fold(question.in_full).split())
-    if operations.relating & words_as_written or operations.order(question.text) or operations.offers(question.text):
+    # "the first day of term" of a row that is called so
+    is_order = operations.order(question.text) is not None and not has_named_order(question, table)
+    if operations.relating & words_as_written or is_order or operations.offers(question.text):
         return None
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None
@@ -94,7 +96,26 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
         return None
     if is_unexplained("cell", question, table, words, selection.used):
         return None
+    if not table.pairs and is_document_item(table.rows[0]["page"]) and not _names_cell(table, rows[0], selection.used):
+        return None
     return rows[0], selection.used
+
+
+def _names_cell(table: Table, row: int, used: AbstractSet[str]) -> bool:
+    """Return True if some words are more than a third of those of a cell: "school" is not "Last day of school"."""
+    cells = (cell for column in table.columns if (cell := column.cells[row]) is not None)
+    names = (table.words.keywords(cell["text"]) for cell in cells)
+    return any(3 * len(used & name) > sum(map(str.isalpha, name)) for name in names if used & name)
+
+
+def has_named_order(question: Question, table: Table) -> bool:
+    """Return True if a cell of a file has the words of an order, and a question all words of the cell: "First day of term"."""
+    order, keywords = question.language.operations.order(question.text), question.language.properties.keywords
+    if order is None or not is_document_item(table.rows[0]["page"]):
+        return False
+    words = keywords(question.in_full)
+    texts = (text for column in table.columns if not column.order for text in column.texts)
+    return any(order.words <= {*fold(text).split()} and keywords(text) <= words for text in texts)
 
 
 def requested_cell(question: Question, table: Table) -> tuple[int, Column] | None:

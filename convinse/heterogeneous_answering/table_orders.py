@@ -14,6 +14,7 @@ from .cell_answers import answer_in_row, cell_answers, head_keywords, noun_keywo
 from .columns import Column
 from .question import Question
 from .selections import extent_of, selected_rows
+from .table_cells import has_named_order
 from .table_durations import lasting_longest
 from .table_series import Listing, columns_of_doers, items_of, listing_by_date
 from .table_words import content_words, is_of_money, row_words, total_or_all, unexplained
@@ -41,6 +42,7 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     if operations.staying.search(question.in_full):
         tables = [table for table in tables if _since(table, question)] or tables
         order = order._replace(by=frozenset(), highest=False)
+    tables = [table for table in tables if not has_named_order(question, table)]
     listing_of = _by_amount if order.by else listing_by_date
     listings = [listing for table in tables if (listing := listing_of(table, order, question)) is not None]
     rest = {id(listing): _unexplained(listing, order, question) if question.is_of_files else () for listing in listings}

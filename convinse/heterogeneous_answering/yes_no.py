@@ -28,6 +28,7 @@ _READ = 5  # evidences that the model reads at most
 _LEAST = 0.02  # of a probability, for its odds
 _LEAST_WEIGHT = 1e-6  # of an evidence: all may have score 0
 _EQUAL = 1e-9  # shares that differ by less are equal
+_NEW = ";"  # before a clause that begins anew
 _TICK = re.compile(r"\[([ xX])\] ")  # before an item of a list to tick off
 _COVERED = 0.6  # of a question's words that an evidence must have to say something about it
 
@@ -131,6 +132,8 @@ def _decides(question: Question, read: ReadEvidence) -> bool | None:
     terms = [keyword for word in folded for keyword in keywords(word) - about]
     first = {keyword: place for place, clause in reversed([*enumerate(clauses)]) for keyword in keywords(clause)}
     missing = {*terms} - first.keys()
+    if not missing.isdisjoint(read.keywords):
+        return None  # another sentence says it
     # what is permitted is said with other verbs: "can I bring my dog?"
     if len(missing) > (folded[0] in words.permitting) or missing & {*terms[-1:]} or not terms:
         return None
@@ -139,12 +142,16 @@ def _decides(question: Question, read: ReadEvidence) -> bool | None:
         return None
     said: list[bool | None] = []
     for clause in clauses:
-        said.append(_says(question, clause, asking, said[-1] if said else None))
+        before = next((one for one in reversed(said) if one is not None), None)
+        said.append(_says(question, clause, asking, before))
     return next((one for one in said[place:] if one is not None), None)
 
 
 def _says(question: Question, clause: str, asking: str, before: bool | None) -> bool | None:
-    """Return what a clause says by a word of a question, "allowed", or its opposite; `before`: what the clause before says."""
+    """Return what a clause says by a word of a question, "allowed", or its opposite; `before`: what the last one of these says.
+
+    Behind a semicolon a clause says nothing of its own, unless it denies: "hamsters are allowed; dogs and cats are not".
+    """
     words, operations = question.language.words, question.language.operations
     folded = fold(clause).split()
     if ticked := _TICK.match(clause):
@@ -157,8 +164,9 @@ def _says(question: Question, clause: str, asking: str, before: bool | None) -> 
     denial = words.denial.search(" ".join(word for word in folded if word not in words.lacking))
     if is_affirmed != is_opposed:
         return is_affirmed != bool(denial)
-    if before is not None:
-        return before != bool(denial or operations.excepting.match(clause))
+    is_turned = bool(denial or operations.excepting.match(clause))
+    if before is not None and (is_turned or not clause.startswith(_NEW)):
+        return before != is_turned
     # "Cars must not be parked here", "No glass by the pool"
     is_ban = denial is not None and (denial.start() == 0 or not words.permitting.isdisjoint(folded))
     return False if opposites and is_ban else None
