@@ -126,29 +126,34 @@ def _decides(question: Question, read: ReadEvidence) -> bool | None:
     start, end = best_sentence(question, read, keywords(question.in_full)) if read.is_of_document else (0, 0)
     if start == end or words.denial.search(" ".join(word for word in folded if word not in words.lacking)):
         return None
-    clauses = [part for part in words.clauses.split(read.text[start:end].rpartition("? ")[2]) if fold(part)]
+    before, _, sentence = read.text[start:end].rpartition("? ")  # "Do I need a prescription? For massages no."
+    clauses = [part for part in words.clauses.split(sentence) if fold(part)]
     # the document's title says what all of its sentences are about
-    about = keywords(read.text[: sentence_spans(read)[0][0]]) | keywords(asking)
+    about = keywords(f"{read.text[: sentence_spans(read)[0][0]]} {before} {asking}")
     terms = [keyword for word in folded for keyword in keywords(word) - about]
     first = {keyword: place for place, clause in reversed([*enumerate(clauses)]) for keyword in keywords(clause)}
     missing = {*terms} - first.keys()
     if not missing.isdisjoint(read.keywords):
         return None  # another sentence says it
     # what is permitted is said with other verbs: "can I bring my dog?"
-    if len(missing) > (folded[0] in words.permitting) or missing & {*terms[-1:]} or not terms:
+    is_of_other_verb = not asking or folded[0] in words.permitting
+    if len(missing) > is_of_other_verb or missing & {*terms[-1:]} or not terms:
         return None
     place = max(first[keyword] for keyword in terms if keyword in first)
     if bool(words.lacking & {*folded}) != (fold(clauses[place]).split()[0] in words.lacking):
         return None
     said: list[bool | None] = []
+    earlier: bool | None = None
     for clause in clauses:
-        before = next((one for one in reversed(said) if one is not None), None)
-        said.append(_says(question, clause, asking, before))
+        if clause.startswith(_NEW):
+            earlier = next((one for one in said if one is not None), None)
+        said.append(_says(question, clause, asking, earlier))
+        earlier = earlier if said[-1] is None else said[-1]
     return next((one for one in said[place:] if one is not None), None)
 
 
 def _says(question: Question, clause: str, asking: str, before: bool | None) -> bool | None:
-    """Return what a clause says by a word of a question, "allowed", or its opposite; `before`: what the last one of these says.
+    """Return what a clause says by a word of a question, "allowed", or its opposite; `before`: what clauses before it say.
 
     Behind a semicolon a clause says nothing of its own, unless it denies: "hamsters are allowed; dogs and cats are not".
     """
