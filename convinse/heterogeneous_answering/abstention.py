@@ -228,7 +228,7 @@ def _lacks_words(question: Question, best: AnswerCandidate) -> bool:
 
 def _lacks_name(question: Question, best: AnswerCandidate) -> bool:
     """Return True if a question over files asks for a name, and a reader found words in small letters: "the secretary"."""
-    is_read = question.is_of_files and best.reasons[:1] == ("reader",)
+    is_read = best.reasons[:1] == ("reader",) and question.is_of_files
     label = question.language.words.without_article(best.entity["label"].casefold())
     written = best.entity["label"][-len(label) :]
     return (
@@ -238,13 +238,13 @@ def _lacks_name(question: Question, best: AnswerCandidate) -> bool:
 
 def _lacks_amount(question: Question, best: AnswerCandidate) -> bool:
     """Return True if a question over files asks how much something costs, and a reader found no amount: "the boiler"."""
-    is_read = question.is_of_files and best.reasons[:1] == ("reader",)
+    is_read = best.reasons[:1] == ("reader",) and question.is_of_files
     literals, label = question.language.literals, best.entity["label"]
     is_amount = any(map(str.isdigit, label)) or any(
         literals.number_in_words(word) is not None for word in fold(label).split()
     )
     is_free = not literals.gratis.isdisjoint(fold(label).split())
-    return is_read and literals.paying.match(question.in_full) is not None and not (is_amount or is_free)
+    return is_read and not (is_amount or is_free) and literals.paying.match(question.in_full) is not None
 
 
 def _is_capitalised(name: AbstractSet[str], question: Question) -> bool:
