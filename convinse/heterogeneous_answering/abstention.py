@@ -52,7 +52,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     is_computed = bool(ranked) and not {"reader", "evidences"}.issuperset(ranked[0].reasons)
     is_unrelated = not is_computed and _is_unrelated(question)
     checks = (
-        _lacks_place, _lacks_time, _lacks_thing, _lacks_words, _lacks_name, _lacks_amount, _asks_about_future, is_of_other_column,
+        _lacks_place, _lacks_time, _lacks_thing, _lacks_words, _lacks_row, _lacks_name, _lacks_amount, _asks_about_future, is_of_other_column,
     )  # fmt: skip
     is_baseless = bool(ranked) and any(lacks(question, ranked[0]) for lacks in checks)
     if likely >= least and not unknown and not is_unrelated and not is_baseless:
@@ -224,6 +224,27 @@ def _lacks_words(question: Question, best: AnswerCandidate) -> bool:
         if not beginnings.isdisjoint(word[:_BEGINNING] for word in around):
             return False
     return True
+
+
+def _lacks_row(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question asks for a value of a thing, and a reader found it in the row of a file that has no word but its header.
+
+    "What does the uniform cost?" of the costs of trips.
+    """
+    literals = question.language.literals
+    if best.reasons[:1] != ("reader",) or not literals.paying.match(question.in_full):
+        return False
+    properties = question.language.properties
+    words = properties.keywords(question.in_full) - properties.light_keywords
+    for read in (question.evidences[at] for at in best.places):
+        if "row" not in read.evidence or not read.is_of_document:
+            return False
+        headers = properties.keyword_set(cell["header"] for cell in read.evidence["row"]["cells"])
+        asked_for = {word for word in words if literals.names_of(word) & headers or word in headers}
+        beginnings = {word[:_BEGINNING] for word in properties.with_synonyms(words - asked_for)}
+        if not beginnings or not beginnings.isdisjoint(word[:_BEGINNING] for word in read.keywords - headers):
+            return False
+    return bool(best.places)
 
 
 def _lacks_name(question: Question, best: AnswerCandidate) -> bool:

@@ -103,7 +103,9 @@ def with_period(question: Question, ranked: Sequence[AnswerCandidate]) -> list[A
     if not is_asked or (is_for_end and times.until.isdisjoint(words)):
         return [*ranked]
     for period in times.period.finditer(question.evidences[first.places[0]].text):
-        if first.entity["label"] in (period["first"], period["last"]):
+        is_end = first.entity["label"] in (period["first"], period["last"])
+        # of "9 am to 8 pm for two hours a day" no more than that
+        if is_end or first.entity["label"].startswith(f"{period['first']} "):
             end = (
                 period["last"] if words[0] in times.until else period["first"] if words[0] in times.since else period[0]
             )
