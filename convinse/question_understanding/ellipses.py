@@ -97,7 +97,10 @@ class Ellipses:
         if rest:
             rest_start = start + len(words) + len(gap)
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
-        return FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + "?", tuple(insertions))
+        # over files a request remains one: "gas january"
+        is_request = not self._has_relations and self._language.answer_types.is_request(last_question)
+        mark = "" if is_request else "?"
+        return FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + mark, tuple(insertions))
 
     def _is_cut_short(self, turn: EarlierTurn) -> bool:
         """Return True for what an ellipsis left without a verb: "at what time?" goes behind "on which day Ada coaches them?" as that did."""
