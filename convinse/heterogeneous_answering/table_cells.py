@@ -100,6 +100,8 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None
     words = content_words(question)
+    if column_of_ballot(question, table) is not None:  # "who voted against it" of "No"
+        words -= question.language.properties.keyword_set(operations.voting.union(*operations.ballots.values()))
     selection = table.selection(words)
     if _is_at_a_time(question, table) and (len(selection.rows) != 1 or table.clocks):
         selection = selected_rows(question, table, words) or selection  # "how warm was it at 18:00?"

@@ -299,9 +299,10 @@ def _column_of_persons(
     asking = question.language.operations.with_doers(asking)
     headers = [column for column in columns if column.keywords and column.keywords <= asking]
     people = table.people(question.language.answer_types, columns)
-    if named_state(question, table):  # "who has not returned a book?" of "Author" and "Borrower"
-        people = [column for column in columns if is_of_holders(column, question)] or people
-    return next((column for column in (*headers, *people) if not _has_digits(column)), None)
+    held: list[Column] = []
+    if named_state(question, table):  # "who has not returned a book?" of "Book", "Author" and "Borrower"
+        held = [column for column in columns if is_of_holders(column, question)]
+    return next((column for column in (*held, *headers, *people) if not _has_digits(column)), None)
 
 
 def _column_of_people(question: Question, table: Table, selected: Selection) -> Column | None:

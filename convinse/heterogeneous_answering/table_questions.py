@@ -3,6 +3,8 @@
 | operation | question | answer |
 |---|---|---|
 | `cell` | "How many pupils did Ashdown have in 2023?" | the cell of the row and the column that the question names |
+| `cell` | "last bus from the station", "who won Oakwood against Ferry?" | the last hour of the row; the side with more points |
+| `list` | "What is Beatrix allergic to?" | the headers with a mark in her row (`table_marks`) |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
 | `cell` | "Is the axe in the north or the south?" | the one of these that its row has |
 | `comparison` | "Which is longer, the Orla or the Tern?" | the row with the higher amount |
