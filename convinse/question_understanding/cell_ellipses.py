@@ -35,7 +35,7 @@ def place_in_table(
         return None
     row = cited["row"]
     table = pages.rows_alike(row["page"], row["table"])
-    titles = {page: language.keywords(title_of(page) or "") for page in {row["page"] for row in table}}
+    titles = {page: language.keywords(title_of(page) or "") for page in dict.fromkeys(row["page"] for row in table)}
     names = (
         *_rivals_of_cell(said, row, table, language),
         *_rivals_of_header(said, table, language),
@@ -62,11 +62,16 @@ def _rivals_of_cell(
 
 
 def _rivals_of_header(said: AbstractSet[str], table: Sequence[Row], language: PropertyWords) -> list[frozenset[str]]:
-    """Return the keywords of the other headers, those of most words first, if some words are one of them."""
-    headers = {language.keywords(cell["header"]) for row in table for cell in row["cells"]}
-    if not any(said <= header for header in headers):
+    """Return the keywords of the other headers, those of most words first, if some words are one of them.
+
+    The header of the first column comes last: "cake" of "a slice of nut cake" is a part of a name.
+    """
+    headers = {cell["column"]: language.keywords(cell["header"]) for row in table for cell in row["cells"]}
+    if not any(said <= header for header in headers.values()):
         return []
-    return sorted((header for header in headers if header and not header & said), key=lambda header: -len(header))
+    first = min(headers)
+    others = [column for column in sorted(headers) if headers[column] and not headers[column] & said]
+    return [headers[column] for column in sorted(others, key=lambda column: (column == first, -len(headers[column])))]
 
 
 def _rivals_of_title(said: AbstractSet[str], titles: Mapping[str, frozenset[str]]) -> list[frozenset[str]]:
