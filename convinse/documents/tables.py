@@ -259,9 +259,15 @@ def _are_names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         return len({*texts}) == len(texts) or len(texts) < len(row)
     # years that name columns of other numbers: "Country", "2019", "2020"
     columns = [column for column, text in enumerate(row) if text and _AMOUNT.fullmatch(text)]
-    if not all(_YEAR.fullmatch(row[column]) for column in columns) or (row[0] and 0 in columns) or len(columns) < 2:
+    if (row[0] and 0 in columns) or len(columns) < 2:
         return False
+    # sizes that name columns of prices: "Pizza", "26 cm", "32 cm"
     values = [line[column] for line in below for column in columns if line[column] not in UNKNOWN]
+    sizes = {_shape(row[column]) for column in columns}
+    if sizes == {"0 a"} and len({*texts}) == len(texts) and values:
+        return "0 a" not in map(_shape, values) and all(map(_AMOUNT.fullmatch, values))
+    if not all(_YEAR.fullmatch(row[column]) for column in columns):
+        return False
     return bool(values) and 2 * sum(_YEAR.fullmatch(value) is None for value in values) > len(values)
 
 

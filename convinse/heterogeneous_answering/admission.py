@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
 from ..language.validity import judged_parts
+from ..records.evidence import Evidence
 from ..records.literals import MONTHS, is_document_item, is_known
 from ..records.periods import Agreement
 from ..records.written_values import kind_of_value
@@ -201,16 +202,25 @@ def _places_of_others(question: Question) -> frozenset[int]:
     """Return the places of evidences of files that name a thing of a question by other numbers alone; a month is no thing."""
     if not question.is_of_files:
         return frozenset()
-    numbers = _numbers_of_things(fold(question.in_full))
+    numbers = _numbers_of_things(fold(question.in_full.partition("(")[0]))  # "how much is the rent (2B)?"
     for word in [*numbers]:
         if word in question.language.words.common or word.capitalize() in MONTHS:
             del numbers[word]
     others = set()
     for place, evidence in enumerate(question.evidences if numbers else ()):
         named = _numbers_of_things(evidence.folded)
+        if any(_is_of_row(number, evidence.evidence) for those in numbers.values() for number in those):
+            continue  # "rent 2B" of the row "2B", "funghi 40 cm" of a header
         if any(word in named and named[word].isdisjoint(those) for word, those in numbers.items()):
             others.add(place)
     return frozenset(others)
+
+
+def _is_of_row(number: str, evidence: Evidence) -> bool:
+    """Return True if a number is the first cell of a row, or a word of a header."""
+    cells = evidence["row"]["cells"] if "row" in evidence else []
+    is_first = any(fold(cell["text"]) == number for cell in cells[:1])
+    return is_first or any(number in fold(cell["header"]).split() for cell in cells)
 
 
 def _numbers_of_things(text: str) -> dict[str, set[str]]:

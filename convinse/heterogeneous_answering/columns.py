@@ -22,6 +22,7 @@ _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, 
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 # "massage" of "Hot stone massage"; not "de" and "(chair)", which stand in names of people, too
 _SMALL_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z]{4,}(?![^()]*\))")
+_DAY_BEFORE = re.compile(r"^\d{4}-\d\d-\d\d[T ](?=\d\d:\d\d)")  # of "2026-05-01T06:00"
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
 
 
@@ -137,7 +138,7 @@ class Column:
     @cached_property
     def clock(self) -> list[tuple[int, int] | None]:
         """The first and the last minute of the day of each cell; empty if its cells are no times of the day."""
-        times = [None if cell is None else clock_times(cell["text"]) for cell in self.cells]
+        times = [None if cell is None else clock_times(_DAY_BEFORE.sub("", cell["text"])) for cell in self.cells]
         filled = sum(not self.is_empty(row) for row in range(len(self.cells)))
         return times if sum(time is not None for time in times) >= max(1, _MIN_CLOCKS * filled) else []
 

@@ -16,7 +16,7 @@ from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
 from .selections import best_explained, extent_of
-from .table_words import relates_rows, title_words, unexplained
+from .table_words import column_of_ballot, relates_rows, title_words, unexplained
 from .tables import Selection, Table, lettered
 
 COUNT = "count"
@@ -142,7 +142,11 @@ def _countable(
     question: Question, tables: Sequence[Table], things: frozenset[str], nouns: frozenset[str]
 ) -> list[Table]:
     """Return the tables of which a question may count rows: those that are called so, or else all."""
-    with_amounts = [table for table in tables if any(column.keywords & nouns for column in table.amounts)]
+    with_amounts = [
+        table
+        for table in tables
+        if any(column.keywords & nouns for column in table.amounts) or column_of_ballot(question, table)
+    ]
     several = [
         table
         for table in tables

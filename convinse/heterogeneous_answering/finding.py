@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -27,6 +28,8 @@ _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # t
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"
 _POSSESSIVE = re.compile("['’]s?$")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
+_DAYS = frozenset(map(str.casefold, calendar.day_name))
+_MONTHS = frozenset(name.casefold() for name in calendar.month_name if name)
 _YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9][0-9]\b")
 _FROM = "from"  # the header of a mail
 _MAX_NAME_WORDS = 8  # of the text of a cell that may be a name
@@ -103,7 +106,7 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
         requested = requested_cell(question, table)
         cell = None if requested is None else requested[1].cells[requested[0]]
         is_unknown = requested is not None and (cell is None or cell["text"].lower() in UNKNOWN)
-        if is_unknown or _lacks_year(question, table):
+        if is_unknown or _lacks_year(question, table) or _lacks_day(question, table):
             silent.update(table.places.values())
         if not table.pairs and is_document_item(table.rows[0]["page"]):
             row, used = requested_row(question, table) or (0, frozenset[str]())
@@ -124,6 +127,18 @@ def _lacks_year(question: Question, table: Table) -> bool:
     }
     headed = [column for column in table.columns if _YEAR.fullmatch(column.header.strip())]
     return len(headed) > 1 and bool(years) and not any(column.header.strip() in years for column in headed)
+
+
+def _lacks_day(question: Question, table: Table) -> bool:
+    """Return True if the rows of a file's table are weekdays or months, and none is one of a question: "what's for lunch on Sunday?"."""
+    if not is_document_item(table.rows[0]["page"]) or not table.columns:
+        return False
+    first = {text.strip().casefold() for text in table.columns[0].filled}  # "Monday to Friday" has more than it says
+    for names in (_DAYS, _MONTHS):
+        spoken = {name for name in names if re.search(rf"\b{name}s?\b", question.in_full.casefold())}
+        if spoken and len(first) > 1 and first <= names and first.isdisjoint(spoken) and not spoken & table.headers:
+            return True
+    return False
 
 
 def entity_roles(place: int, read: ReadEvidence, language: Language) -> Iterator[EntityRole]:

@@ -85,6 +85,8 @@ class _RowConditions:
     def _words_of_days(self) -> frozenset[str]:
         """Return the words of months and weekdays that are read as dates; none if there is a row with all of them."""
         words = words_of_seasons(self._question, self._table)
+        if all(map(str.isdigit, words)):  # the 1 of "1 May" is not that of "17.1"
+            return words
         in_cells = self._table.selection(words)
         # no row is of January and of April
         is_joint = self._question.language.operations.jointly.search(self._question.in_full)

@@ -19,9 +19,18 @@ from .cell_answers import cell_answers, head_keywords
 from .column_meanings import meant_column
 from .columns import Column
 from .question import Question
-from .selections import alternatives, extent_of, in_named_column
+from .selections import alternatives, extent_of, in_named_column, selected_rows
+from .table_states import is_of_marks
 from .table_times import lasts
-from .table_words import content_words, is_of_money, is_unexplained, unexplained
+from .table_words import (
+    column_of_ballot,
+    content_words,
+    is_of_holders,
+    is_of_money,
+    is_unexplained,
+    money_words,
+    unexplained,
+)
 from .tables import Selection, Table
 
 _CODE = re.compile(r"[A-Z]{1,4}[ -][A-Z\d -]*\d[A-Z\d -]*")  # "FL-KT 218"
@@ -36,7 +45,7 @@ def cells(question: Question, tables: Sequence[Table]) -> list[Computed]:
     for table, place in requested:
         row, column = place or (0, None)
         cell = None if column is None else column.cells[row]
-        if column is None or cell is None:
+        if column is None or cell is None or is_of_marks(column, question):
             continue
         if answers := _answers(question, table, column, cell):
             # a document among all that have such pairs, if the question says nothing else
@@ -53,6 +62,7 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
 
     The nearest column comes first.
     """
+    column: Column | None
     found: list[tuple[float, Table, tuple[int, Column]]] = []
     types = question.language.answer_types
     for table in tables:
@@ -64,13 +74,18 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
             continue  # "How many in 2019?" of columns for 2017 and 2018
         others = [column for column in table.columns if column.header and column is not table.name_column]
         others = [column for column in others if not (column.is_empty(row) or column.numbers_rows)]
+        keywords = question.language.properties.keywords
+        others = [column for column in others if not keywords((column.cells[row] or {"text": ""})["text"]) & used]
         if not {question.expected.kind, types.expected_type(question.in_full).kind} & {"date", "number"}:
             others = [column for column in others if not column.order]  # no day answers "who delivered it?"
         if types.expected_type(question.in_full).kind == "date":  # no room answers "when is the training?"
             others = [column for column in others if column.is_dated or column.clock]
         if question.language.operations.counting.search(question.in_full):
             others = [column for column in others if not is_of_money(column, question)]
-        column, likeness = meant_column(question, others, used)
+        if len(others) == 1 and not rest and types.is_request(question.in_full):  # "flour waffles" of "Amount"
+            column, likeness = others[0], 1.0
+        else:
+            column, likeness = meant_column(question, others, used)
         if column is not None:
             found.append((likeness, table, (row, column)))
     return [(table, place) for _, table, place in sorted(found, key=lambda each: -each[0])]
@@ -87,7 +102,11 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None
     words = content_words(question)
+    if column_of_ballot(question, table) is not None:  # "who voted against it" of "No"
+        words -= question.language.properties.keyword_set(operations.voting.union(*operations.ballots.values()))
     selection = table.selection(words)
+    if _is_at_a_time(question, table) and (len(selection.rows) != 1 or table.clocks):
+        selection = selected_rows(question, table, words) or selection  # "how warm was it at 18:00?"
     namesake = table.own_row(selection)
     rows = selection.rows if namesake is None else [namesake]
     if len(rows) > 1 and table.pairs:  # "when did Ines write?", not to whom
@@ -118,6 +137,16 @@ def has_named_order(question: Question, table: Table) -> bool:
     return any(order.words <= {*fold(text).split()} and keywords(text) <= words for text in texts)
 
 
+def _is_at_a_time(question: Question, table: Table) -> bool:
+    """Return True if a question names a time by which a file's table may have one row: "gas in February" of dates."""
+    times, text = question.language.times, question.in_full
+    if not question.is_of_files or table.pairs or question.language.operations.asks_for_several(text):
+        return False
+    if table.clocks and times.clock(text) is not None:
+        return True
+    return len(table.dated) == 1 and (times.seasons(text) is not None or times.time(text) is not None)
+
+
 def requested_cell(question: Question, table: Table) -> tuple[int, Column] | None:
     """Return the row and the column that a question names; None if it names none, several, or relates rows to each other."""
     row, used = requested_row(question, table) or (0, frozenset[str]())
@@ -138,18 +167,29 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         if headed := [column for column in table.columns if not origins.isdisjoint(fold(column.header).split())]:
             return headed[0]  # "where is she from" of "Room" and "Country"
         wide |= question.language.properties.keyword_set(question.language.operations.located)
+    if (side := column_of_ballot(question, table)) is not None:
+        return side
+    held = [column for column in table.columns if is_of_holders(column, question)]
+    if held and question.language.operations.holding.search(question.in_full):  # "who has Emma?"
+        return held[0]
     head = head_keywords(question)
     if headed := [column for column in table.columns if column.keywords & head]:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     fits = _fits(question, table, row, matched, words, wide)
     if question.language.literals.paying.match(question.in_full):  # "how much is the single room" of "Room" and "Price"
         prices = [column for column in fits if is_of_money(column, question)]
-        if len(prices) == 1 and question.is_of_files:
+        rest = unexplained(question, table, content_words(question), matched)
+        adding = question.language.properties.keyword_set(question.language.operations.adding)
+        names_of = question.language.literals.names_of
+        # "how much is the deposit for 2A?" asks for no rent
+        is_for_price = all(word in adding or names_of(word) & money_words(question) for word in rest)
+        if len(prices) == 1 and question.is_of_files and is_for_price:
             return prices[0]
     if measures := {column: fit for column, fit in fits.items() if column.order and column.keywords & (wide - words)}:
         # "how large is the plot" of "Plot" and "Area"
         is_counted = question.language.operations.counting.search(question.in_full)
-        are_numbers = all(column.numbers_rows for column in fits if column.keywords & words)
+        named = [column for column in fits if column.keywords & words]
+        are_numbers = all(column.numbers_rows or column is table.name_column for column in named)
         fits = measures if question.expected.kind == "number" and are_numbers and not is_counted else fits
     last = question.in_full.rsplit(maxsplit=1)[-1]
     verb = question.language.properties.keywords(last) if not any(map(str.isdigit, last)) else frozenset[str]()
@@ -178,7 +218,8 @@ def _fits(
         if cell is not None and table.words.keywords(cell["text"]) & matched:
             continue
         # "who got a mail from Ines?" of "To", "when does Jonas work on Monday?" of "Mon"
-        is_called = (table.pairs or column.is_of_weekday or column.is_of_month) and column.keywords & words
+        # and "points" of "Pts"
+        is_called = column.keywords & words and (table.pairs or not table.words.keywords(column.header) & words)
         coverage = 1.0 if is_called else question.property_names.coverage(column.label, wide)
         fits[column] = (max(1, len(column.keywords & words)), bool(column.keywords & wide), coverage)
     return fits
@@ -205,6 +246,11 @@ def _only_date(question: Question, table: Table, row: int, matched: AbstractSet[
 def _answers(question: Question, table: Table, column: Column, cell: Cell) -> list[Entity]:
     """Return the answers in the cell that a question asks for."""
     kind, text = question.expected.kind, cell["text"]
+    is_request = question.language.answer_types.is_request(question.in_full)
+    is_amount = column.order is not None and not column.is_dated
+    # a model takes "electricity in january" for a question for a date
+    if kind not in ("number", "any") and is_request and is_amount and (value := value_at(text, 0, len(text))):
+        return [value]
     day = day_in(text) if column.is_dated else None
     if (kind == "date" and column.is_timed) or column.is_of_weekday:  # "8-16" below "Mon"
         return [{"id": text, "label": text}]
@@ -219,9 +265,9 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     if kind == "number":
         if not answers and text.isdecimal() and not column.is_dated:  # a count that looks like a year
             answers = [number_entity(text)]
-        if (value := value_at(text, 0, len(text))) is not None:
+        if (number := value_at(text, 0, len(text))) is not None:
             # with its unit; of "1 h 50 min" no number is a part
-            answers = [{"id": answer["id"], "label": value["label"]} for answer in answers] or [value]
+            answers = [{"id": answer["id"], "label": number["label"]} for answer in answers] or [number]
     if column.keywords & head_keywords(question):  # "what size" may be "large"
         is_said = text.strip().lower() not in UNKNOWN and not any(map(str.isdigit, text))
         return answers or ([{"id": text, "label": text}] if is_said else [])

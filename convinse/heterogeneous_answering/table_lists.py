@@ -16,7 +16,7 @@ from .columns import Column
 from .question import Question
 from .selections import alternatives, best_explained, extent_of, selected_rows
 from .table_states import denied_words, named_state
-from .table_words import content_words, relates_rows, title_words, unexplained
+from .table_words import content_words, is_of_holders, relates_rows, title_words, unexplained
 from .tables import Selection, Table, evidence_of_row
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
@@ -157,7 +157,7 @@ def _without_others(question: Question, table: Table, selected: Selection, colum
 
 def _members(question: Question, table: Table, selected: Selection, column: Column) -> list[tuple[int, Entity]]:
     """Return the different things in a column of the selected rows, each with its first row."""
-    cells = {row: cell for row in selected.rows if (cell := column.cells[row]) is not None and cell["text"]}
+    cells = {row: cell for row in selected.rows if (cell := column.cells[row]) and not column.is_empty(row)}
     if table.pairs and column is not table.name_column:
         people = {row: _people_in(cell) for row, cell in cells.items()}
         if people and question.language.operations.jointly.search(question.in_full):  # "in March and in April"
@@ -299,7 +299,10 @@ def _column_of_persons(
     asking = question.language.operations.with_doers(asking)
     headers = [column for column in columns if column.keywords and column.keywords <= asking]
     people = table.people(question.language.answer_types, columns)
-    return next((column for column in (*headers, *people) if not _has_digits(column)), None)
+    held: list[Column] = []
+    if named_state(question, table):  # "who has not returned a book?" of "Book", "Author" and "Borrower"
+        held = [column for column in columns if is_of_holders(column, question)]
+    return next((column for column in (*held, *headers, *people) if not _has_digits(column)), None)
 
 
 def _column_of_people(question: Question, table: Table, selected: Selection) -> Column | None:

@@ -39,6 +39,11 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     ages = question.language.literals.names_of("old") - {"old"}
     if order.words & operations.aging and any(column.keywords & ages for table in tables for column in table.amounts):
         order = order._replace(by=ages, highest=not order.highest)  # the oldest has the highest age
+    headed = frozenset[str]().union(*(column.keywords for table in tables for column in table.columns))
+    if order.by and order.by <= question.language.properties.keyword_set(operations.pace) - headed:
+        # the fastest has the shortest time
+        timed = [column.keywords for table in tables for column in table.columns if column.is_timed]
+        order = order._replace(by=order.by.union(*timed), highest=order.highest != bool(timed))
     if operations.staying.search(question.in_full):
         tables = [table for table in tables if _since(table, question)] or tables
         order = order._replace(by=frozenset(), highest=False)
@@ -75,7 +80,10 @@ def _unexplained(listing: Listing, order: AskedOrder, question: Question) -> fro
     verbs = properties.keyword_set(question.language.operations.adding).difference(
         order.noun
     )  # an "order" is a thing, too
-    return unexplained(question, table, words - verbs - row_words(table, question), table.selection(words).used)
+    rest = unexplained(question, table, words - verbs - row_words(table, question), table.selection(words).used)
+    # "the cheapest group lesson" of a column "Group" names its rows
+    is_by_header = len(order.noun) > 1 and bool(listing.measures[0].keywords & {*order.noun[:-1]})
+    return rest - {order.noun[-1]} if is_by_header else rest
 
 
 def _of_all_rows(listing: Listing, rows: Sequence[int], question: Question) -> Computed | None:
@@ -154,9 +162,8 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
     digits = {word for word in words if word.isdigit()}
     years = [column for column in table.amounts if column.keywords & (words if column.is_of_month else digits)]
     # "the largest invoice": the only amount of the things, or their total
-    is_of_things = (
-        frozenset(order.noun) & (table.headers | table.title_keywords) and order.by & language.operations.sizes
-    )
+    titles = row_words(table, question) if is_document_item(table.rows[0]["page"]) else table.title_keywords
+    is_of_things = frozenset(order.noun) & (table.headers | titles) and order.by & language.operations.sizes
     alone = years or (total_or_all(table.amounts, question) if is_of_things and not amounts else [])
     if len(alone) > 1 and all(is_of_money(column, question) for column in alone):
         alone = alone[:1]  # "Budget (EUR)" of the largest project, beside "Spent (EUR)"
@@ -165,6 +172,12 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
     # "the most expensive insurance" of premiums
     if asks_for_money and things & (table.headers | row_words(table, question)):
         alone = alone or [column for column in table.amounts if column.has_currency]
+    if (
+        asks_for_money
+        and things <= language.properties.keyword_set(order.words | language.operations.adding)
+        and is_document_item(table.rows[0]["page"])
+    ):  # "what was the most expensive?"
+        alone = alone or [column for column in table.amounts if is_of_money(column, question)]
     measure = max(amounts, key=fit, default=alone[0] if len(alone) == 1 else None)
     relating = language.operations.relating - language.operations.greater - language.operations.lesser
     bounds = {*fold(" ".join(bound_words(question))).split()}
@@ -235,7 +248,10 @@ def _rows_at_place(listing: Listing, order: AskedOrder, question: Question) -> l
             return [row for row in listing.rows if column.amount(row) == order.place]
     orders = [column.order.amounts for column in listing.measures if column.order is not None]
     amounts = {row: tuple(order[row] or 0.0 for order in orders) for row in listing.rows if orders[0][row] is not None}
-    is_rank = bool(order.by) and question.language.operations.is_ranking(listing.measures[0].keywords)
+    operations = question.language.operations
+    # "the most places" are no ranks
+    is_of_number = not (operations.most | operations.least).isdisjoint(order.words)
+    is_rank = bool(order.by) and not is_of_number and operations.is_ranking(listing.measures[0].keywords)
     different = sorted(set(amounts.values()), reverse=order.highest != is_rank)
     place = order.place - listing.skipped
     if not 0 < place <= len(different) or len(different) < 2:

@@ -3,6 +3,8 @@
 | operation | question | answer |
 |---|---|---|
 | `cell` | "How many pupils did Ashdown have in 2023?" | the cell of the row and the column that the question names |
+| `cell` | "last bus from the station", "who won Oakwood against Ferry?" | the last hour of the row; the side with more points |
+| `list` | "What is Beatrix allergic to?" | the headers with a mark in her row (`table_marks`) |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
 | `cell` | "Is the axe in the north or the south?" | the one of these that its row has |
 | `comparison` | "Which is longer, the Orla or the Tern?" | the row with the higher amount |
@@ -37,18 +39,24 @@ from .spans import spans
 from .table_amounts import comparisons, differences, sums
 from .table_cells import cells, choices
 from .table_durations import durations
+from .table_headers import ordered_hours
 from .table_intervals import beside_rows, held_in_rows
 from .table_lists import listed_rows
+from .table_marks import marked
+from .table_matches import matches
 from .table_orders import ordered_things
+from .table_words import with_numbers
 from .tables import Table
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the results of all operations; `tables` are the whole tables of the evidences' rows."""
-    # what relates two tables is not to be asked of one of them
-    return shared_names(question, tables) or [
-        result for operation in OPERATIONS.values() for result in operation(question, tables)
-    ]
+    question = with_numbers(question, tables)
+    # what relates two tables is not to be asked of one of them, and what a table's form says not of its words
+    for operation in (shared_names, matches, marked, ordered_hours):
+        if results := operation(question, tables):
+            return results
+    return [result for operation in OPERATIONS.values() for result in operation(question, tables)]
 
 
 OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {

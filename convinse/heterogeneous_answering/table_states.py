@@ -9,7 +9,7 @@ from ..language.text import fold
 from ..records.written_values import UNKNOWN
 from .columns import Column
 from .question import Question
-from .tables import Selection, Table
+from .tables import Selection, Table, is_alike
 
 _State = tuple[Column, Selection]  # the column that tells a state, and the rows in it
 
@@ -23,6 +23,9 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
     denial = question.language.words.denial.search(question.in_full)
     behind = question.in_full[denial.end() :].partition(",")[0] if denial else ""
     denied = properties.keywords(behind)
+    lacking = {word for word in denied if word not in table.headers and not table.selection({word}).used}
+    # "no allergy" of "Allergic to"
+    denied |= {header for header in table.headers if any(is_alike(word, header) for word in lacking)}
     denying = frozenset[str]()
     for word in fold(question.in_full).split():
         if not word.startswith(operations.reversing):
@@ -30,6 +33,11 @@ def denied_words(question: Question, table: Table) -> tuple[frozenset[str], froz
         verb, reversed_verb = properties.keyword(word.removeprefix(operations.reversing)), properties.keyword(word)
         if verb in table.headers and not table.selection({reversed_verb}).used:
             denied, denying = denied | {verb}, denying | {reversed_verb}
+    if pending := operations.pending.search(question.in_full):  # "still out" of "Returned"
+        columns = [column for column in table.columns if _tells_state(column, question)]
+        if len(columns) == 1:
+            denied |= columns[0].keywords
+            denying |= properties.keywords(pending[0])
     if missing := operations.missing.search(question.in_full):
         denied |= properties.keywords(question.in_full) & table.headers
         denying |= properties.keywords(missing[0])
@@ -53,6 +61,12 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
         begin = text.rfind(" ", 0, denial.end()) + 1  # of "haven't"
         return column, words | question.language.properties.keywords(text[begin : named.end()]), True
     return None
+
+
+def _tells_state(column: Column, question: Question) -> bool:
+    """Return True if a column says whether something was done: "Returned" with gaps, "Paid" with yes and no."""
+    is_judged = column.has_gaps or _says_yes_or_no(column, question)
+    return is_judged and question.language.operations.states.fullmatch(column.header.strip()) is not None
 
 
 def _state_of_header(column: Column, question: Question) -> str | None:
@@ -99,9 +113,15 @@ def _by_yes_or_no(
     if column is None:
         return None
     is_named = not column.keywords & denied
-    meanings = {
-        row: _is_yes(cell["text"], question) for row in selected.rows if (cell := column.cells[row]) is not None
-    }
+    meanings: dict[int, bool | None] = {}
+    # a mark of an allergy forbids: "who must not have eggs?"
+    is_forbidden = not question.language.words.permitting.isdisjoint(fold(question.in_full).split())
+    for row in selected.rows:
+        cell = column.cells[row]
+        if cell is not None and not column.is_empty(row):
+            meanings[row] = _is_yes(cell["text"], question)
+        elif is_of_marks(column, question) and not (denied and is_forbidden):
+            meanings[row] = False
     return column, Selection(
         [row for row in selected.rows if meanings.get(row) is is_named],
         selected.used | column.keywords,
@@ -153,11 +173,17 @@ def _by_gap(table: Table, selected: Selection, denied: AbstractSet[str]) -> _Sta
     return None
 
 
+def is_of_marks(column: Column, question: Question) -> bool:
+    """Return True if each cell of a column has the same mark, which says yes, or nothing, which says no."""
+    marks = {text.casefold() for text in column.filled}
+    return column.has_gaps and len(marks) == 1 and bool(_is_yes(column.filled[0], question))
+
+
 def _says_yes_or_no(column: Column, question: Question) -> bool:
     texts = [text for text in column.texts if text.lower() not in UNKNOWN]
     return bool(texts) and all(_is_yes(text, question) is not None for text in texts)
 
 
 def _is_yes(text: str, question: Question) -> bool | None:
-    operations, word = question.language.operations, fold(text)
+    operations, word = question.language.operations, fold(text) or text.strip()
     return True if word in operations.affirming else False if word in operations.refusing else None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from ..language.text import fold
 from ..records.literals import is_document_item
 from .bounds import bound_words, limiting_column
 from .columns import Column
 from .question import Question
-from .tables import Table, lettered
+from .tables import Table, is_alike, lettered
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}
@@ -24,7 +26,12 @@ _MEANS_ROWS = 0.45
 def content_words(question: Question) -> frozenset[str]:
     """Return the keywords of a question without "how many", "how much" and "else"."""
     keywords, text = question.language.properties.keywords, question.in_full
-    said = (question.language.literals.counted.search(text), question.language.operations.excluding.search(text))
+    operations = question.language.operations
+    said = (
+        question.language.literals.counted.search(text),
+        operations.counting.search(text),
+        operations.excluding.search(text),
+    )
     return (keywords(text) | lettered(text)).difference(*(keywords(match[0]) for match in said if match))
 
 
@@ -32,6 +39,11 @@ def title_words(table: Table, question: Question) -> frozenset[str]:
     """Return the keywords of the caption and the pages of a table."""
     page = question.language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
     return page.union(table.title_keywords, *table.titles.values())
+
+
+def is_of_title(word: str, table: Table, question: Question) -> bool:
+    """Return True if a keyword is one of the titles of a table, or has its first letters: "allergic" of "allergies"."""
+    return any(is_alike(word, title) for title in title_words(table, question))
 
 
 def row_words(table: Table, question: Question) -> frozenset[str]:
@@ -53,6 +65,25 @@ def row_words(table: Table, question: Question) -> frozenset[str]:
         return titles
     likeness = vectors[1:] @ vectors[0]
     return titles.union(word for word, cosine in zip(words, likeness, strict=True) if cosine >= _MEANS_ROWS)
+
+
+def with_numbers(question: Question, tables: Sequence[Table]) -> Question:
+    """Return a question with a number for the place that a column has several times: "floor 2" for "second floor"."""
+    nth = question.language.operations.nth(question.in_full)
+    if nth is None or not question.is_of_files:
+        return question
+    place, word, noun = nth
+    keyword = question.language.properties.keyword(noun)
+    columns = (column for table in tables for column in table.amounts if column.keywords == {keyword})
+    amounts = next((column.amounts for column in columns if not column.is_dated), [])
+    if len({*amounts}) == len(amounts) or place not in amounts:
+        return question
+    as_number = re.compile(rf"(?i)\b{word}\s+{noun}\b")
+    return replace(
+        question,
+        text=as_number.sub(f"{noun} {place}", question.text),
+        in_full=as_number.sub(f"{noun} {place}", question.in_full),
+    )
 
 
 def unexplained(question: Question, table: Table, words: AbstractSet[str], used: AbstractSet[str]) -> frozenset[str]:
@@ -94,6 +125,22 @@ def is_of_one_way(header: str, question: Question) -> bool:
     """Return True for the header of what was paid, or of what was received: "Out", "In"."""
     operations = question.language.operations
     return fold(header) in operations.spent | operations.received
+
+
+def is_of_holders(column: Column, question: Question) -> bool:
+    """Return True if a column says by its header who has the things of the rows: "Borrower", "Lent to"."""
+    return not column.order and not question.language.operations.holders.isdisjoint(fold(column.header).split())
+
+
+def column_of_ballot(question: Question, table: Table) -> Column | None:
+    """Return the column of the votes that a question asks for: "how many voted for it?" of "Yes" and "No"."""
+    spoken = {*fold(question.in_full).split()}
+    ballots = question.language.operations.ballots
+    by_answer = {fold(column.header): column for column in table.amounts if fold(column.header) in ballots}
+    if len(by_answer) != len(ballots) or spoken.isdisjoint(question.language.operations.voting):
+        return None
+    sides = [column for answer, column in by_answer.items() if not ballots[answer].isdisjoint(spoken)]
+    return sides[0] if len(sides) == 1 else None
 
 
 def money_words(question: Question) -> AbstractSet[str]:

@@ -34,7 +34,13 @@ _WRITTEN_OUT = {
 }
 _DOTTED = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)+(?![\w-])")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
+_STEM = 5  # letters that derived words share at least
 _MIN_SUMMED = 3  # rows above one that may have their sum
+
+
+def is_alike(word: str, other: str) -> bool:
+    """Return True if two keywords are the same, or one has the first letters of the other: those of "allergic" and "allergies"."""
+    return word == other or (min(len(word), len(other)) >= _STEM and (word.startswith(other) or other.startswith(word)))
 
 
 def lettered(text: str) -> frozenset[str]:
@@ -94,7 +100,9 @@ class Table:
         """Return the keywords of a header; of pairs those by which people ask for it, too: "From" has who sent a mail."""
         if not self.pairs:
             written_out = _WRITTEN_OUT.get(header.strip().rstrip(".").casefold(), "")
-            return self.words.keywords(f"{header} {written_out}")
+            cut_short = (self.operations.abbreviations.get(word, frozenset()) for word in fold(header).split())
+            words = self.words.keyword_set(frozenset[str]().union(*cut_short))
+            return self.words.keywords(f"{header} {written_out}") | words
         names = self.operations.dated if header == self.operations.day_header else frozenset[str]()
         return self.words.keywords(self.operations.header(header)) | self.words.keyword_set(names)
 
@@ -124,9 +132,24 @@ class Table:
         if self.pairs:
             return self.columns[0]
         filled = [column for column in self.columns if column.order is None and 2 * len(column.texts) > len(self.rows)]
-        apart = [column for column in filled if column.tells_apart]
+        apart = [column for column in filled if self._tells_apart(column)]
         called = [column for column in apart if self.is_of_names(column)]
         return next(iter([*called, *apart, *filled]), None)
+
+    def _tells_apart(self, column: Column) -> bool:
+        """Return True if a column tells the rows of each page apart."""
+        pages = [row.get("page", "") for row in self.rows]
+        if len({*pages}) < len(pages) and not column.tells_apart and len({*pages}) > 1:
+            parts = [
+                Column(
+                    column.header,
+                    column.keywords,
+                    [cell for cell, of in zip(column.cells, pages, strict=True) if of == page],
+                )
+                for page in sorted({*pages})
+            ]
+            return all(part.tells_apart for part in parts)
+        return column.tells_apart
 
     def is_of_names(self, column: Column) -> bool:
         """Return True if a column is called "Name" or "Title"."""

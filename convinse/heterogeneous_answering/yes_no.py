@@ -21,7 +21,7 @@ from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 from .selections import selected_rows
 from .sentences import best_sentence, is_prose, sentence_spans
-from .table_words import content_words, unexplained
+from .table_words import content_words, is_of_title, unexplained
 from .tables import Table, whole_tables
 
 _READ = 5  # evidences that the model reads at most
@@ -208,6 +208,7 @@ def _judged_rows_hold(question: Question, table: Table, words: frozenset[str]) -
     rest = unexplained(question, table, words, selected.used | named.used)
     # "does Rosa work on Friday?" of a rota, which has no word for it
     is_of_weekday = any(column.is_of_weekday and column.header == selected.lacking for column in table.columns)
+    rest = frozenset(word for word in rest if not is_of_title(word, table, question))
     if len(rest) > is_of_weekday:
         return None
     about = {*named.rows, *selected.rows}

@@ -53,6 +53,7 @@ class OperationWords(WordLists):
     most: WordSet
     least: WordSet
     ordinals: Ordered
+    standing: str
     ranks: WordSet
     offering: WordSet
     several: re.Pattern[str]
@@ -63,21 +64,32 @@ class OperationWords(WordLists):
     refusing: WordSet
     sole: WordSet
     fields: Renamed
+    abbreviations: Table
     leading: Table
     naming: WordSet
     name_of: re.Pattern[str]
     given_names: re.Pattern[str]
     family_names: re.Pattern[str]
     name_header: str
+    voting: WordSet
+    ballots: Table
+    winning: re.Pattern[str]
+    losing: re.Pattern[str]
+    opposing: re.Pattern[str]
+    sides: WordSet
     numbering: WordSet
     numbered: re.Pattern[str]
     roles: re.Pattern[str]
+    verbs_of_travel: WordSet
+    holding: re.Pattern[str]
+    holders: WordSet
     located: WordSet
     origins: Table
     staying: re.Pattern[str]
     choosing: WordSet
     continuing: WordSet
     sizes: WordSet
+    pace: WordSet
     excluding: re.Pattern[str]
     excepting: re.Pattern[str]
     totals: WordSet
@@ -94,6 +106,7 @@ class OperationWords(WordLists):
     received: WordSet
     receiving: re.Pattern[str]
     adding: WordSet
+    pending: re.Pattern[str]
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]
@@ -149,6 +162,9 @@ class OperationWords(WordLists):
             if not noun and end is not None:  # "Who joined first?"
                 verbs = (verb for verb in self.verbs.findall(" ".join(words[:place])) if verb not in self.words.common)
                 noun = tuple(map(self.properties.keyword, verbs))
+            is_bare = not noun and not words[behind:] and words[:1] == ["who"]
+            if is_bare and not by and word not in self.aging:  # "who is last?"
+                noun = (self.properties.keyword(self.standing),)
             if noun or by or word in self.aging:  # "who is the oldest?"
                 return AskedOrder(by, highest, nth, noun, frozenset(words[place:behind]))
         return None
@@ -273,6 +289,8 @@ class OperationWords(WordLists):
         before = [word for word in words[:place] if word not in self.words.articles][-1:]
         names = self.literals.names_of(self.properties.keyword(before[0])) if before else frozenset[str]()
         is_verb = place + 1 < len(words) and before and before[0] not in self.words.common
+        if before and before[0] in self.adding and not is_verb and len(names) <= 1:  # "who gave the most?"
+            return self.literals.names_of("money")
         return frozenset(names) if len(names) > 1 or is_verb else frozenset()
 
     def _noun(self, words: Sequence[str]) -> Iterator[str]:

@@ -65,6 +65,7 @@ class TimeWords(WordLists):
 
     file = "times.txt"
     during: WordSet
+    month_words: WordSet
     before: WordSet
     after: WordSet
     since: WordSet
@@ -150,6 +151,10 @@ class TimeWords(WordLists):
         lower = question.lower()
         during = "|".join(self.during)
         spelt += [name for name in MONTHS if re.search(rf"\b(?:{during}) {name.lower()}\b", lower)]
+        # "gas january"; "may" and "march" are months in lower case at the end alone
+        last = lower.rstrip(" ?.!").rpartition(" ")[2]
+        small = {name for name in MONTHS if name.lower() not in self.month_words or name.lower() == last}
+        spelt += [name for name in MONTHS if name in small and re.search(rf"\b{name.lower()}\b", lower)]
         months = {MONTHS.index(name) + 1 for name in spelt}
         weekdays = {place for place, name in enumerate(calendar.day_name) if re.search(rf"\b{name.lower()}s?\b", lower)}
         if not months and not weekdays:

@@ -9,11 +9,14 @@ from itertools import dropwhile, groupby, takewhile
 import numpy as np
 
 from ..encoder.question_readers import Pointers
+from ..knowledge_base.items import Items
 from ..knowledge_base.linking import EntityLinker
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion
+from ..wikipedia.pages import Pages
+from .cell_ellipses import place_in_table
 
 NO_ELLIPSIS = 2.0  # the shares of "nothing" for both ends of the gap that no words of the last question fill
 _ASKING = 2  # words by which two questions ask for something in the same way
@@ -30,11 +33,13 @@ class Ellipses:
     Args:
         linker: links the names in questions.
         language: the language of the questions.
-        has_relations: whether the items have relations; those of files have none.
+        kb: the knowledge base of the items; whether they have relations tells those of files, which have none.
+        pages: the pages of the items.
     """
 
-    def __init__(self, linker: EntityLinker, language: Language, has_relations: bool) -> None:
-        self._linker, self._language, self._has_relations = linker, language, has_relations
+    def __init__(self, linker: EntityLinker, language: Language, kb: Items, pages: Pages) -> None:
+        self._linker, self._language, self._kb, self._pages = linker, language, kb, pages
+        self._has_relations = any(kb.properties())
 
     def complete(
         self, question: str, last_turn: Turn, earlier: Sequence[EarlierTurn], pointers: Pointers
@@ -54,6 +59,8 @@ class Ellipses:
         is_asked_alike = fold(question).split()[:_ASKING] == fold(last_question).split()[:_ASKING]
         if not len(tokens) or is_asked_alike:
             return None, NO_ELLIPSIS
+        if (in_table := self._place_in_table(question, last_turn, last_question)) is not None:
+            return self._with(question, last_question, in_table, len(earlier) - 1), 0.0
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
         start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
@@ -64,17 +71,36 @@ class Ellipses:
         if self._adds(question, last_question, start, end):
             last_question = f"{last_question.rstrip(' ?.!')} "
             start = end = len(last_question)
+        full = self._with(question, last_question, (start, end), len(earlier) - 1)
         words = self._replacement(question, last_question[:start], last_question[start:end])
-        turn = len(earlier) - 1
+        is_degree = self._language.operations.is_of_degree(fold(last_question[start:end])) and len(words.split()) <= 2
+        return full, 0.0 if is_degree else float(starts[0] + ends[0])
+
+    def _place_in_table(self, question: str, last_turn: Turn, last_question: str) -> tuple[int, int] | None:
+        """Return the place of a cell or a header of a file's table that an ellipsis replaces by another one; None without one."""
+        # "espresso?" is "and espresso?" if a cell has all of it
+        is_short = self._language.talk.bare_ellipsis.match(question) or self._language.talk.bare_ellipsis.match(
+            f"and {question}"
+        )
+        if self._has_relations or not is_short:
+            return None
+        words, properties = self._replacement(question, "", ""), self._language.properties
+        return place_in_table(words, last_question, last_turn, self._pages, self._kb.label, properties)
+
+    def _with(self, question: str, last_question: str, place: _Place, turn: int) -> FullQuestion:
+        """Return the last question, that of `turn`, with the words of an ellipsis in a place."""
+        start, end = place
+        words = self._replacement(question, last_question[:start], last_question[start:end])
         insertions = [Insertion(0, start, turn, "question")] if start else []
         rest = last_question[end:].strip(" ?.!")
         gap = "" if rest.startswith((",", "'", "’")) else " "
         if rest:
             rest_start = start + len(words) + len(gap)
             insertions.append(Insertion(rest_start, rest_start + len(rest), turn, "question"))
-        full = FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + "?", tuple(insertions))
-        is_degree = self._language.operations.is_of_degree(fold(last_question[start:end])) and len(words.split()) <= 2
-        return full, 0.0 if is_degree else float(starts[0] + ends[0])
+        # over files a request remains one: "gas january"
+        is_request = not self._has_relations and self._language.answer_types.is_request(last_question)
+        mark = "" if is_request else "?"
+        return FullQuestion(f"{last_question[:start]}{words}{gap}{rest}".rstrip() + mark, tuple(insertions))
 
     def _is_cut_short(self, turn: EarlierTurn) -> bool:
         """Return True for what an ellipsis left without a verb: "at what time?" goes behind "on which day Ada coaches them?" as that did."""
@@ -251,9 +277,11 @@ class Ellipses:
             words.pop()
             while len(words) > 1 and fold(words[0]) in self._language.words.definite:
                 words.pop(0)
-        last = fold(before.split()[-1]) if before.split() else None
-        while len(words) > 1 and fold(words[0]) == last:
-            words.pop(0)
+        behind = fold(before).split()
+        for length in range(len(words) - 1, 0, -1):  # "for the waffles" behind "for the"
+            if behind[-length:] == [fold(word) for word in words[:length]]:
+                words = words[length:]
+                break
         is_owned = before.endswith(("'s ", "’s ")) and len(words) > 1  # "Kraftwerk's" and "the second", "her office"
         if is_owned and (
             fold(words[0]) in self._language.words.articles or self._owner(list(map(fold, words)), before)

@@ -64,7 +64,7 @@ class Rewriter:
         self._model, self._weights, self._kb, self._linker, self._language = model, weights, kb, linker, language
         self._reader = FeatureReader(kb, pages, language)
         self._has_relations = any(kb.properties())
-        self._ellipses = Ellipses(linker, language, self._has_relations)
+        self._ellipses = Ellipses(linker, language, kb, pages)
 
     def readings(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[list[FullQuestion]]:
         """Return the questions of turns in full: for each the likeliest reading, and the second if it may be the right one."""
