@@ -121,10 +121,13 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
 
 
 def _names_cell(table: Table, row: int, used: AbstractSet[str]) -> bool:
-    """Return True if some words are more than a third of those of a cell: "school" is not "Last day of school"."""
+    """Return True if some words are more than a third of those of a cell: "school" is not "Last day of school".
+
+    Words that no cell has name the row by its time.
+    """
     cells = (cell for column in table.columns if (cell := column.cells[row]) is not None)
-    names = (table.words.keywords(cell["text"]) for cell in cells)
-    return any(3 * len(used & name) > sum(map(str.isalpha, name)) for name in names if used & name)
+    names = [name for cell in cells if used & (name := table.words.keywords(cell["text"]))]
+    return not names or any(3 * len(used & name) > sum(map(str.isalpha, name)) for name in names)
 
 
 def has_named_order(question: Question, table: Table) -> bool:
