@@ -248,13 +248,12 @@ def _lacks_row(question: Question, best: AnswerCandidate) -> bool:
 
 
 def _lacks_name(question: Question, best: AnswerCandidate) -> bool:
-    """Return True if a question over files asks for a name, and a reader found words in small letters: "the secretary"."""
-    is_read = best.reasons[:1] == ("reader",) and question.is_of_files
-    label = question.language.words.without_article(best.entity["label"].casefold())
-    written = best.entity["label"][-len(label) :]
-    return (
-        is_read and bool(question.language.operations.name_of.search(question.in_full)) and written == written.lower()
-    )
+    """Return True if a question over files asks for a name, and a reader found small words behind an article: "the secretary"."""
+    if best.reasons[:1] != ("reader",) or not question.is_of_files:
+        return False
+    article, *words = best.entity["label"].split()
+    is_bare = article.casefold() in question.language.words.articles and all(map(str.islower, words))
+    return is_bare and question.language.operations.name_of.search(question.in_full) is not None
 
 
 def _lacks_amount(question: Question, best: AnswerCandidate) -> bool:
