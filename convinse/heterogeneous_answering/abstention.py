@@ -204,26 +204,20 @@ def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:
 def _lacks_words(question: Question, best: AnswerCandidate) -> bool:
     """Return True if a question asks who or what something is, and the sentence of a file with the answer has no word of it.
 
-    Nor its title and headings.
+    Its title and headings have none either, and no pronoun stands for a person: "you can reach him on".
     """
     if best.reasons[:1] != ("reader",) or not question.language.steps.identified(question.in_full):
         return False
-    properties = question.language.properties
-    words = (
-        properties.keywords(question.in_full) - properties.light_keywords - properties.keywords(best.entity["label"])
-    )
+    properties, label, read = question.language.properties, best.entity["label"], question.evidences[best.places[0]]
+    words = properties.keywords(question.in_full) - properties.light_keywords - properties.keywords(label)
     beginnings = {word[:_BEGINNING] for word in properties.with_synonyms(words)}
-    for read in (question.evidences[at] for at in best.places[:1]):
-        spans = sentence_spans(read) if is_prose(read) else []
-        said = [read.text[start:end] for start, end in spans if best.entity["label"] in read.text[start:end]]
-        around = properties.keywords(" ".join([read.text[: spans[0][0]] if spans else "", *said]))
-        people = question.language.words.pronouns["person"]
-        is_pronoun = not people.isdisjoint(fold(" ".join(said)).split())  # "you can reach him on"
-        if not said or not beginnings or is_pronoun:
-            return False
-        if not beginnings.isdisjoint(word[:_BEGINNING] for word in around):
-            return False
-    return True
+    spans = sentence_spans(read) if is_prose(read) else []
+    said = " ".join(read.text[start:end] for start, end in spans if label in read.text[start:end])
+    is_pronoun = not question.language.words.pronouns["person"].isdisjoint(fold(said).split())
+    if not said or not beginnings or is_pronoun:
+        return False
+    around = properties.keywords(f"{read.text[: spans[0][0]]} {said}")
+    return beginnings.isdisjoint(word[:_BEGINNING] for word in around)
 
 
 def _lacks_row(question: Question, best: AnswerCandidate) -> bool:

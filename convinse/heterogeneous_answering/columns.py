@@ -11,19 +11,31 @@ from functools import cached_property
 from ..language.property_names import PropertyLabel
 from ..language.time_words import clock_times
 from ..records.evidence import Cell
+from ..records.literals import MONTHS
 from ..records.periods import day_of
 from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
 from ..records.units import quantity_of
 from ..records.written_values import UNKNOWN, day_in
 
-_DAYS = frozenset(map(str.casefold, (*calendar.day_name, *calendar.day_abbr)))
-_MONTHS = frozenset(name.casefold() for name in (*calendar.month_name, *calendar.month_abbr) if name)
+# the names of weekdays and months, by what headers have for them: "Mon", "mar."
+_WRITTEN_OUT = {
+    form.casefold(): name
+    for forms, names in ((calendar.day_abbr, calendar.day_name), (calendar.month_abbr, calendar.month_name))
+    for short, name in zip(forms, names, strict=True)
+    for form in (short, name)
+    if form
+}
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 # "massage" of "Hot stone massage"; not "de" and "(chair)", which stand in names of people, too
 _SMALL_WORD = re.compile(r"(?<![^\W_])[^\W\d_A-Z]{4,}(?![^()]*\))")
 _DAY_BEFORE = re.compile(r"^\d{4}-\d\d-\d\d[T ](?=\d\d:\d\d)")  # of "2026-05-01T06:00"
 _MAX_NAME_LENGTH = 40  # characters on average of the cells of a column that names the rows
+
+
+def written_out(header: str) -> str:
+    """Return the weekday or the month that a header is, in full; empty for another header."""
+    return _WRITTEN_OUT.get(header.strip().rstrip(".").casefold(), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +70,12 @@ class Column:
     @property
     def is_of_weekday(self) -> bool:
         """True if its header is a day of the week, as in a rota or a timetable."""
-        return self.header.strip().rstrip(".").casefold() in _DAYS
+        return written_out(self.header) in calendar.day_name
 
     @property
     def is_of_month(self) -> bool:
         """True if its header is a month."""
-        return self.header.strip().rstrip(".").casefold() in _MONTHS
+        return written_out(self.header) in MONTHS
 
     @cached_property
     def has_gaps(self) -> bool:

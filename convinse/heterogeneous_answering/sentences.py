@@ -102,14 +102,12 @@ def with_period(question: Question, ranked: Sequence[AnswerCandidate]) -> list[A
     is_for_end = not question.language.words.doing.isdisjoint(words) and times.lasting.isdisjoint(words)
     if not is_asked or (is_for_end and times.until.isdisjoint(words)):
         return [*ranked]
+    part = "last" if words[0] in times.until else "first" if words[0] in times.since else 0
     for period in times.period.finditer(question.evidences[first.places[0]].text):
         is_end = first.entity["label"] in (period["first"], period["last"])
         # of "9 am to 8 pm for two hours a day" no more than that
         if is_end or first.entity["label"].startswith(f"{period['first']} "):
-            end = (
-                period["last"] if words[0] in times.until else period["first"] if words[0] in times.since else period[0]
-            )
-            return [first._replace(entity={"id": end, "label": end}), *others]
+            return [first._replace(entity={"id": period[part], "label": period[part]}), *others]
     return [*ranked]
 
 

@@ -51,12 +51,10 @@ def lasting_longest(question: Question, tables: Sequence[Table]) -> list[Compute
         return []
     words = content_words(question) - properties.keyword_set(order.words) - order.by
     for table in tables:
-        spans = {
-            row: _span_of_days(question, table, row) or _span_of_hours(table, row) for row in range(len(table.rows))
-        }
         selected = table.selection(words)
         rest = unexplained(question, table, words, selected.used) - properties.light_keywords
-        lasting = {row: span for row in selected.rows if (span := spans[row]) is not None}
+        spans = {row: _span_of_days(question, table, row) or _span_of_hours(table, row) for row in selected.rows}
+        lasting = {row: span for row, span in spans.items() if span is not None}
         is_open = operations.staying.search(question.in_full) and len(lasting) < len(selected.rows)
         if order.by & table.headers or len({*lasting.values()}) < 2 or len(rest) > _MOST_VERBS or is_open:
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import math
 import re
 from collections import defaultdict
@@ -22,16 +21,9 @@ from ..language.text import fold
 from ..language.time_words import clock_times
 from ..records.evidence import Evidence, Row
 from ..records.periods import AskedTime, Period, period_of_cells
-from .columns import Column
+from .columns import Column, written_out
 from .question import Question
 
-# the names of weekdays and months by their abbreviations, as headers have them
-_WRITTEN_OUT = {
-    short.casefold(): name
-    for shorts, names in ((calendar.day_abbr, calendar.day_name), (calendar.month_abbr, calendar.month_name))
-    for short, name in zip(shorts, names, strict=True)
-    if short
-}
 _DOTTED = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)+(?![\w-])")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
 _STEM = 5  # letters that derived words share at least
@@ -99,10 +91,9 @@ class Table:
     def _header_keywords(self, header: str) -> frozenset[str]:
         """Return the keywords of a header; of pairs those by which people ask for it, too: "From" has who sent a mail."""
         if not self.pairs:
-            written_out = _WRITTEN_OUT.get(header.strip().rstrip(".").casefold(), "")
             cut_short = (self.operations.abbreviations.get(word, frozenset()) for word in fold(header).split())
             words = self.words.keyword_set(frozenset[str]().union(*cut_short))
-            return self.words.keywords(f"{header} {written_out}") | words
+            return self.words.keywords(f"{header} {written_out(header)}") | words
         names = self.operations.dated if header == self.operations.day_header else frozenset[str]()
         return self.words.keywords(self.operations.header(header)) | self.words.keyword_set(names)
 

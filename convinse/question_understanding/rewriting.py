@@ -313,11 +313,9 @@ class Rewriter:
         answers, text = turn.get("answers") or (), turn.get("resolved_question") or turn["question"]
         cited = next(iter(turn.get("top_evidences") or ()), None)
         # the model takes "the most expensive device" for a person
-        types = (
-            turn.get("representation", {}).get("answer_type"),
-            self._language.answer_types.expected_type(text).kind,
-        )
-        if len(answers) != 1 or cited is None or "row" not in cited or {*types} == {"person"}:
+        kind = turn.get("representation", {}).get("answer_type")
+        is_for_person = kind == "person" == self._language.answer_types.expected_type(text).kind
+        if len(answers) != 1 or cited is None or "row" not in cited or is_for_person:
             return ""
         # of the file, and of what the row is about; not its days
         names = [entity["label"] for entity in cited["wikidata_entities"] if is_document_item(entity["id"])]
