@@ -69,7 +69,9 @@ class PlainQuestion(msgspec.Struct, frozen=True):
     is_impossible: bool = False
 
 
-class _PlainLine(msgspec.Struct):
+class PlainExample(msgspec.Struct, frozen=True):
+    """A context with such questions."""
+
     context: str
     qas: list[PlainQuestion]
 
@@ -80,7 +82,7 @@ class _MrqaHeaderLine(msgspec.Struct):
 
 _HEADER = msgspec.json.Decoder(_MrqaHeaderLine)
 _EXAMPLE = msgspec.json.Decoder(MrqaExample)
-_PLAIN = msgspec.json.Decoder(_PlainLine)
+_PLAIN = msgspec.json.Decoder(PlainExample)
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 

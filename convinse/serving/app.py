@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 
 from ..support.addresses import is_loopback
 from ..support.errors import ConvinseError, NetworkError, one_line
+from ..support.jsonlines import with_text_ids
 
 LOGGER = logging.getLogger(__name__)
 _CONNECTIONS = 512  # open at once; a request over a further one gets 503
@@ -217,9 +218,9 @@ async def answer_health(_: Request) -> Response:
 
 
 def parse(body: bytes, shape: type[_T]) -> _T:
-    """Decode a body. Raises `HTTPException` (400) that names the wrong key."""
+    """Decode a body; ids may be numbers. Raises `HTTPException` (400) that names the wrong key."""
     try:
-        return msgspec.json.decode(body, type=shape)
+        return with_text_ids(msgspec.json.Decoder(shape).decode, body)
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at `$.")
         raise HTTPException(400, f"{place.rstrip('`')}: {text}" if place else text) from None

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ..formats.mrqa import PlainExample
 from .app import build_app, json_response, parse, while_connected
 from .batch_queue import MOST_WAITING, BatchQueue
 
@@ -32,19 +32,9 @@ _READ_TOGETHER = 100_000  # characters of a batch
 SECONDS = 300  # for a request, its time in the queue counted
 
 
-class _PostedQuestion(msgspec.Struct, frozen=True):
-    qid: str | int
-    question: str
-
-
-class _PostedContext(msgspec.Struct, frozen=True):
-    context: str
-    qas: list[_PostedQuestion]
-
-    @property
-    def size(self) -> int:
-        """Characters to read."""
-        return len(self.qas) * len(self.context) + sum(len(question.question) for question in self.qas)
+def _size(context: PlainExample) -> int:
+    """Return the characters to read."""
+    return len(context.qas) * len(context.context) + sum(len(question.question) for question in context.qas)
 
 
 class ReaderService:
@@ -52,36 +42,36 @@ class ReaderService:
 
     def __init__(self, reader: ExtractiveReader) -> None:
         self._reader = reader
-        self._queue = BatchQueue(self._read, lambda context: context.size, _READ_TOGETHER, MOST_WAITING, SECONDS)
+        self._queue = BatchQueue(self._read, _size, _READ_TOGETHER, MOST_WAITING, SECONDS)
         self.close = self._queue.close
 
     async def answer(self, request: Request) -> Response:
         """Answer each question with the best span, "" if the context has no words; a header has no questions. Raises `HTTPException`."""
         body = await request.body()
         try:
-            context = parse(body, _PostedContext)
+            context = parse(body, PlainExample)
         except HTTPException:
             with suppress(HTTPException):
                 line = parse(body, dict[str, Any])
                 if isinstance(line.get("header"), dict) and "context" not in line:
                     return json_response({})  # the first line of a file
             raise
-        if len({str(question.qid) for question in context.qas}) < len(context.qas):
+        if len({question.qid for question in context.qas}) < len(context.qas):
             raise HTTPException(400, "qas: a qid appears twice; it must be unique")
-        if context.size > _MOST_READ:
+        if _size(context) > _MOST_READ:
             raise HTTPException(
                 413,
                 f"{len(context.qas)} questions on {len(context.context)} characters are too much; send several requests",
             )
         return json_response(await while_connected(request, self._queue.answer(context)))
 
-    def _read(self, contexts: list[_PostedContext]) -> list[dict[str, str] | Exception]:
+    def _read(self, contexts: list[PlainExample]) -> list[dict[str, str] | Exception]:
         pairs = [(context, question) for context in contexts for question in context.qas]
         spans = self._reader.read_all(
             [question.question for _, question in pairs], [[context.context] for context, _ in pairs], top_k=1
         )
         texts = iter(best[0].text if best else "" for best in spans)
-        return [{str(question.qid): next(texts) for question in context.qas} for context in contexts]
+        return [{question.qid: next(texts) for question in context.qas} for context in contexts]
 
 
 def create_app(reader: ExtractiveReader, hosts: Sequence[str] = (), max_body: int = MAX_BODY) -> Starlette:
