@@ -14,10 +14,10 @@ from ..records.conversation import Turn
 from ..records.literals import is_document_item
 from ..records.periods import Period, day_number
 from ..records.written_values import kind_of_value
-from .column_meanings import is_of_other_column
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .sentences import is_prose, sentence_spans
+from .tables.meanings import is_of_other_column
 
 _LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "pl": "Polish"}  # with stop word lists
 # reasons, or their beginnings, that say that the answer stands nowhere

@@ -13,9 +13,9 @@ from ..records.literals import is_date, is_item
 from ..records.periods import Period
 from ..records.ranked_rows import value_of
 from ..records.written_values import find_literals
-from .bounds import with_measures
 from .candidates import Computed
 from .question import Question
+from .tables.bounds import with_measures
 
 _DATE = "date"  # as a unit
 _BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them

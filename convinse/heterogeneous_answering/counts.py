@@ -15,9 +15,9 @@ from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
-from .selections import best_explained, extent_of
-from .table_words import column_of_ballot, relates_rows, title_words, unexplained
-from .tables import Selection, Table, lettered
+from .tables.selections import best_explained, extent_of
+from .tables.table import Selection, Table, lettered
+from .tables.words import column_of_ballot, relates_rows, title_words, unexplained
 
 COUNT = "count"
 _CLAUSE_END = re.compile(r"[,;.]")

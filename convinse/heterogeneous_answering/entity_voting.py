@@ -14,8 +14,7 @@ from ..records.literals import is_known
 from .admission import kind_test
 from .base import HeterogeneousAnswering
 from .candidates import EntityCandidate
-from .cell_answers import head_keywords
-from .document_tables import document_tables
+from .computed import computed_answers
 from .features import Features, QuestionFeatures, measure
 from .finding import find_candidates
 from .lists import cite_list, with_list
@@ -25,8 +24,9 @@ from .ranked_answers import AnswerCandidate, answers, with_days
 from .ranking import AnswerRanking
 from .reader import read_answers
 from .sentences import with_definition
-from .table_questions import computed_answers
-from .tables import Table, whole_tables
+from .tables.cell_answers import head_keywords
+from .tables.of_documents import document_tables
+from .tables.table import Table, whole_tables
 from .yes_no import Verdict, both_answers, yes_or_no
 
 if TYPE_CHECKING:

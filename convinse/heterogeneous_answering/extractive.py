@@ -20,7 +20,7 @@ from .ranked_answers import AnswerCandidate, answers
 from .ranking import AnswerRanking
 from .reader import in_evidences
 from .sentences import mark_verdict, with_clause, with_period, with_sentence
-from .tables import Table
+from .tables.table import Table
 from .yes_no import Judge, Verdict, yes_or_no
 
 _SPANS = 5  # of an evidence
@@ -31,7 +31,7 @@ class ExtractiveAnswering(EntityVoting):
     """Rank answers with an extractive reader (`ha_model`), the evidences of all turns read together.
 
     Candidates are the entities and names of the evidences, the spans that the reader marks, and the results of computations over
-    tables and facts (`table_questions`). A trained ranking (`ha_ranker`) gives each a probability; the remainder to 1 is the
+    tables and facts (`computed`). A trained ranking (`ha_ranker`) gives each a probability; the remainder to 1 is the
     probability of "none of these". A turn is marked (`abstained`) if its best answer is less probable than `ha_abstain_below`, or
     if it names something unknown. Evidences with score 0, which the cascade left unread, are not read if others have a higher
     score. Questions for yes or no are decided by `yes_no`.

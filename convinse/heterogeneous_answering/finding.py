@@ -20,9 +20,9 @@ from .merging import MergedCandidates
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .reader import as_words
-from .table_cells import requested_cell, requested_row
-from .table_words import content_words
-from .tables import Table
+from .tables.cells import requested_cell, requested_row
+from .tables.table import Table
+from .tables.words import content_words
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
 _QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, perhaps with numbers: "Space Pilot 3000"

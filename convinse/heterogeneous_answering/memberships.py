@@ -11,11 +11,11 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import number_entity
 from .candidates import Computed
-from .columns import Column
 from .question import Question
-from .selections import extent_of
-from .table_words import content_words, title_words
-from .tables import Selection, Table, evidence_of_row
+from .tables.columns import Column
+from .tables.selections import extent_of
+from .tables.table import Selection, Table, evidence_of_row
+from .tables.words import content_words, title_words
 
 _Names = dict[str, int]  # the rows of a table by their names
 

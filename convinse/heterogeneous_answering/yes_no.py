@@ -13,16 +13,16 @@ import numpy as np
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..language.validity import contradicting, holding, judged_parts
-from .bounds import bound_words
-from .column_meanings import meant_column
 from .comparisons import holds as comparison_holds
 from .memberships import is_member
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
-from .selections import selected_rows
 from .sentences import best_sentence, is_prose, sentence_spans
-from .table_words import content_words, is_of_title, unexplained
-from .tables import Table, whole_tables
+from .tables.bounds import bound_words
+from .tables.meanings import meant_column
+from .tables.selections import selected_rows
+from .tables.table import Table, whole_tables
+from .tables.words import content_words, is_of_title, unexplained
 
 _READ = 5  # evidences that the model reads at most
 _LEAST = 0.02  # of a probability, for its odds

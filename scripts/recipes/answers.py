@@ -26,13 +26,13 @@ from convinse.documents.index import RANKER as DOCUMENTS
 from convinse.documents.index import settings_over
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.heterogeneous_answering.computed import OPERATIONS
 from convinse.heterogeneous_answering.entity_voting import SHIPPED as VOTING
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.features import Features, QuestionFeatures
 from convinse.heterogeneous_answering.question import NO, YES
 from convinse.heterogeneous_answering.ranking import SHIPPED
-from convinse.heterogeneous_answering.table_questions import OPERATIONS
 from convinse.records.conversation import Conversation, Turn, new_turn
 from convinse.records.evidence import SOURCES, Evidence
 from convinse.resources import Resources

@@ -6,10 +6,10 @@ from case_tables import cases
 from convinse import Pipeline, load_config
 from convinse.documents.index import settings_over
 from convinse.documents.update import update
-from convinse.heterogeneous_answering.document_tables import document_tables
+from convinse.heterogeneous_answering.computed import computed_answers
 from convinse.heterogeneous_answering.question import questions_of
-from convinse.heterogeneous_answering.table_questions import computed_answers
-from convinse.heterogeneous_answering.tables import whole_tables
+from convinse.heterogeneous_answering.tables.of_documents import document_tables
+from convinse.heterogeneous_answering.tables.table import whole_tables
 from places import ROOT
 
 FOLDERS = cases("lists")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from ..language.text import fold
-from ..records.literals import is_document_item
+from ...language.text import fold
+from ...records.literals import is_document_item
+from ..question import Question
 from .bounds import bound_words, limiting_column
 from .columns import Column
-from .question import Question
-from .tables import Table, is_alike, lettered
+from .table import Table, is_alike, lettered
 
 # words of a question that an operation may leave unexplained; chosen on WikiTableQuestions' training part
 _MOST_UNEXPLAINED = {"cell": 1, "count": 1, "list": 1, "sum": 0}

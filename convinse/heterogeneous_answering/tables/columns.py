@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..language.property_names import PropertyLabel
-from ..language.time_words import clock_times
-from ..records.evidence import Cell
-from ..records.literals import MONTHS
-from ..records.periods import day_of
-from ..records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
-from ..records.units import quantity_of
-from ..records.written_values import UNKNOWN, day_in
+from ...language.property_names import PropertyLabel
+from ...language.time_words import clock_times
+from ...records.evidence import Cell
+from ...records.literals import MONTHS
+from ...records.periods import day_of
+from ...records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
+from ...records.units import quantity_of
+from ...records.written_values import UNKNOWN, day_in
 
 # the names of weekdays and months, by what headers have for them: "Mon", "mar."
 _WRITTEN_OUT = {

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
-from ..records.evidence import Cell, Entity
-from ..records.literals import is_date, is_number
-from ..records.written_values import find_literals
+from ...records.evidence import Cell, Entity
+from ...records.literals import is_date, is_number
+from ...records.written_values import find_literals
+from ..question import Question
 from .columns import Column
-from .question import Question
-from .tables import Table
+from .table import Table
 
 _BRACKETED = re.compile(r"\([^()]*\)")
 _QUOTES = "\"“”'‘’ "

@@ -13,16 +13,16 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..language.answer_types import AnswerTypes
-from ..language.operations import OperationWords
-from ..language.property_names import PropertyWords
-from ..language.read_evidence import ReadEvidence
-from ..language.text import fold
-from ..language.time_words import clock_times
-from ..records.evidence import Evidence, Row
-from ..records.periods import AskedTime, Period, period_of_cells
+from ...language.answer_types import AnswerTypes
+from ...language.operations import OperationWords
+from ...language.property_names import PropertyWords
+from ...language.read_evidence import ReadEvidence
+from ...language.text import fold
+from ...language.time_words import clock_times
+from ...records.evidence import Evidence, Row
+from ...records.periods import AskedTime, Period, period_of_cells
+from ..question import Question
 from .columns import Column, written_out
-from .question import Question
 
 _DOTTED = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)+(?![\w-])")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")

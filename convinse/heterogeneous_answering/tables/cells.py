@@ -6,32 +6,24 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from ..language.text import fold
-from ..records.evidence import Cell, Entity
-from ..records.literals import is_date, is_document_item, is_number, number_entity
-from ..records.ranked_rows import value_of
-from ..records.units import BASE_UNITS
-from ..records.written_values import UNKNOWN, day_in, value_at
-from .addresses import without_address
+from ...language.text import fold
+from ...records.evidence import Cell, Entity
+from ...records.literals import is_date, is_document_item, is_number, number_entity
+from ...records.ranked_rows import value_of
+from ...records.units import BASE_UNITS
+from ...records.written_values import UNKNOWN, day_in, value_at
+from ..addresses import without_address
+from ..candidates import Computed
+from ..question import Question
 from .bounds import with_measures
-from .candidates import Computed
 from .cell_answers import cell_answers, head_keywords
-from .column_meanings import meant_column
 from .columns import Column
-from .question import Question
+from .meanings import meant_column
 from .selections import alternatives, extent_of, in_named_column, selected_rows
-from .table_states import is_of_marks
-from .table_times import lasts
-from .table_words import (
-    column_of_ballot,
-    content_words,
-    is_of_holders,
-    is_of_money,
-    is_unexplained,
-    money_words,
-    unexplained,
-)
-from .tables import Selection, Table
+from .states import is_of_marks
+from .table import Selection, Table
+from .times import lasts
+from .words import column_of_ballot, content_words, is_of_holders, is_of_money, is_unexplained, money_words, unexplained
 
 _CODE = re.compile(r"[A-Z]{1,4}[ -][A-Z\d -]*\d[A-Z\d -]*")  # "FL-KT 218"
 _LEAST_COVERAGE = 0.5  # of the words of a header, for a question to name it

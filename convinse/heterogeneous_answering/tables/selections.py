@@ -9,15 +9,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import takewhile
 
-from ..language.text import fold
-from ..records.conversation import Extent
+from ...language.text import fold
+from ...records.conversation import Extent
+from ..question import Question
 from .bounds import bound_words, bounds_of, limiting_column, measure_of
 from .columns import Column
-from .question import Question
-from .table_states import denied_words, named_state, rows_in_state
-from .table_times import is_time_of_headers, lasts, rows_at_hours, rows_in_season, rows_in_time, words_of_seasons
-from .table_words import is_unexplained, unexplained
-from .tables import Selection, Table
+from .states import denied_words, named_state, rows_in_state
+from .table import Selection, Table
+from .times import is_time_of_headers, lasts, rows_at_hours, rows_in_season, rows_in_time, words_of_seasons
+from .words import is_unexplained, unexplained
 
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
 

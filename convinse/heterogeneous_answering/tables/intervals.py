@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from ..language.text import fold
-from ..records.evidence import Cell
-from .candidates import Computed
+from ...language.text import fold
+from ...records.evidence import Cell
+from ..candidates import Computed
+from ..question import Question
 from .cell_answers import cell_answers
+from .cells import is_of_kind
 from .columns import Column
-from .question import Question
 from .selections import selected_rows
-from .table_cells import is_of_kind
-from .table_words import content_words, is_unexplained, unexplained
-from .tables import Table
+from .table import Table
+from .words import content_words, is_unexplained, unexplained
 
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 

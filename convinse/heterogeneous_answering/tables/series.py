@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..language.operations import AskedOrder
-from ..language.text import fold
-from ..records.evidence import Entity
-from ..records.literals import is_document_item, is_item
+from ...language.operations import AskedOrder
+from ...language.text import fold
+from ...records.evidence import Entity
+from ...records.literals import is_document_item, is_item
+from ..question import Question
 from .cell_answers import noun_keywords
 from .columns import Column
-from .question import Question
-from .table_words import content_words, row_words
-from .tables import Table
+from .table import Table
+from .words import content_words, row_words
 
 _UNEXPLAINED_OF_SERIES = 1  # words of a question for a thing of a series
 

@@ -9,9 +9,9 @@ from convinse.config import load_config
 from convinse.documents.evidences import document_evidences
 from convinse.documents.readers import read_document
 from convinse.heterogeneous_answering.comparisons import holds
+from convinse.heterogeneous_answering.computed import computed_answers
 from convinse.heterogeneous_answering.question import questions_of
-from convinse.heterogeneous_answering.table_questions import computed_answers
-from convinse.heterogeneous_answering.tables import whole_tables
+from convinse.heterogeneous_answering.tables.table import whole_tables
 from convinse.records.facts import fact_evidence
 from convinse.resources import Resources
 from convinse.wikipedia.pages import NoPages

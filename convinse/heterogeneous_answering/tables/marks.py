@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records.evidence import Entity
-from .candidates import Computed
+from ...records.evidence import Entity
+from ..candidates import Computed
+from ..question import Question
+from .cells import requested_row
 from .columns import Column
-from .question import Question
 from .selections import extent_of
-from .table_cells import requested_row
-from .table_states import is_of_marks
-from .table_words import content_words, is_of_title
-from .tables import Selection, Table, evidence_of_row
+from .states import is_of_marks
+from .table import Selection, Table, evidence_of_row
+from .words import content_words, is_of_title
 
 _LEAST_COLUMNS = 2  # of marks
 

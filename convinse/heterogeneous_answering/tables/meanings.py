@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from ..language.text import fold
-from ..records.units import quantity_of
+from ...language.text import fold
+from ...records.units import quantity_of
+from ..question import Question
+from ..ranked_answers import AnswerCandidate
 from .columns import Column
-from .question import Question
-from .ranked_answers import AnswerCandidate
-from .table_words import is_of_one_way
+from .words import is_of_one_way
 
 # Least cosine of a question and of the header above its answer. Of 371 questions of SimpleQuestions that have no word of their property nine of
 # ten are nearer than that to its name, and one of six to the name of another one. On 97 questions over four folders that had no say it leaves

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import takewhile
 
-from ..language.text import fold
-from ..records.evidence import Cell, Entity
+from ...language.text import fold
+from ...records.evidence import Cell, Entity
+from ..candidates import Computed
+from ..question import Question
 from .bounds import bound_words, limiting_column, with_measures
-from .candidates import Computed
 from .cell_answers import cell_answers, head_keywords
 from .columns import Column
-from .question import Question
 from .selections import alternatives, best_explained, extent_of, selected_rows
-from .table_states import denied_words, named_state
-from .table_words import content_words, is_of_holders, relates_rows, title_words, unexplained
-from .tables import Selection, Table, evidence_of_row
+from .states import denied_words, named_state
+from .table import Selection, Table, evidence_of_row
+from .words import content_words, is_of_holders, relates_rows, title_words, unexplained
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
 _NOUN_WORDS = 3  # behind "list all"

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date, timedelta
 
-from ..language.text import fold
-from ..language.time_words import PartOfTime
-from ..records.literals import is_calendar_day
-from ..records.periods import AskedTime, Boundary
+from ...language.text import fold
+from ...language.time_words import PartOfTime
+from ...records.literals import is_calendar_day
+from ...records.periods import AskedTime, Boundary
+from ..question import Question
 from .columns import Column
-from .question import Question
-from .tables import Selection, Table
+from .table import Selection, Table
 
 _DAYS_OF_YEAR = 366  # of a period that are taken one by one: a leap year
 _Day = tuple[int, int, int]  # year, month and day, which is 0 of a month

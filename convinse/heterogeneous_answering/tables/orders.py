@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..language.operations import AskedOrder
-from ..language.text import fold
-from ..records.evidence import Entity
-from ..records.literals import is_document_item
+from ...language.operations import AskedOrder
+from ...language.text import fold
+from ...records.evidence import Entity
+from ...records.literals import is_document_item
+from ..candidates import Computed
+from ..question import Question
 from .bounds import bound_words
-from .candidates import Computed
 from .cell_answers import answer_in_row, cell_answers, head_keywords, noun_keywords
+from .cells import has_named_order
 from .columns import Column
-from .question import Question
+from .durations import lasting_longest
 from .selections import extent_of, selected_rows
-from .table_cells import has_named_order
-from .table_durations import lasting_longest
-from .table_series import Listing, columns_of_doers, items_of, listing_by_date
-from .table_words import content_words, is_of_money, row_words, total_or_all, unexplained
-from .tables import Selection, Table, evidence_of_row
+from .series import Listing, columns_of_doers, items_of, listing_by_date
+from .table import Selection, Table, evidence_of_row
+from .words import content_words, is_of_money, row_words, total_or_all, unexplained
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
 _SECOND = 2  # facts name the thing that follows, no further ones: "the second film"

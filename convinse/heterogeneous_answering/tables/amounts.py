@@ -7,21 +7,21 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from ..language.property_names import PropertyWords
-from ..records.evidence import Entity
-from ..records.literals import number_entity
-from ..records.ranked_rows import written_amount
-from ..records.written_values import value_at
+from ...language.property_names import PropertyWords
+from ...records.evidence import Entity
+from ...records.literals import number_entity
+from ...records.ranked_rows import written_amount
+from ...records.written_values import value_at
+from ..candidates import Computed
+from ..comparisons import chosen_by_value
+from ..counts import MANY_WORDS
+from ..question import Question
 from .bounds import bound_words, with_measures
-from .candidates import Computed
 from .cell_answers import cell_answers
 from .columns import Column
-from .comparisons import chosen_by_value
-from .counts import MANY_WORDS
-from .question import Question
 from .selections import extent_of, selected_rows
-from .table_words import content_words, is_of_money, is_of_one_way, is_unexplained, money_words, row_words, total_or_all
-from .tables import Selection, Table
+from .table import Selection, Table
+from .words import content_words, is_of_money, is_of_one_way, is_unexplained, money_words, row_words, total_or_all
 
 _DECIMALS = 2  # of an average, as amounts of money have them
 

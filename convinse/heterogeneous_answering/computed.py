@@ -4,14 +4,14 @@
 |---|---|---|
 | `cell` | "How many pupils did Ashdown have in 2023?" | the cell of the row and the column that the question names |
 | `cell` | "last bus from the station", "who won Oakwood against Ferry?" | the last hour of the row; the side with more points |
-| `list` | "What is Beatrix allergic to?" | the headers with a mark in her row (`table_marks`) |
+| `list` | "What is Beatrix allergic to?" | the headers with a mark in her row (`tables.marks`) |
 | `order` | "Who produced their first album?", "her longest film" | the row at that place of the order |
 | `cell` | "Is the axe in the north or the south?" | the one of these that its row has |
 | `comparison` | "Which is longer, the Orla or the Tern?" | the row with the higher amount |
 | `difference` | "How many more pupils has Ashdown than Birk?" | the difference of two amounts |
 | `sum` | "What do the lamps cost together?" | the sum of a column over the rows that the question selects |
 | `count` | "How many ferries are longer than 50 metres?" | the number of those rows |
-| `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`table_lists`) |
+| `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`tables.lists`) |
 | `address` | "What is the landlord's e-mail?", "phone of the plumber" | the address, number or link in a line of a document |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
 | `role` | "Who is Ben Tiller?" | what a file says beside the name: "Ben Tiller (IT)", "Host: Inês Moura" |
@@ -36,17 +36,17 @@ from .intervals import by_intervals
 from .memberships import shared_names
 from .question import Question
 from .spans import spans
-from .table_amounts import comparisons, differences, sums
-from .table_cells import cells, choices
-from .table_durations import durations
-from .table_headers import ordered_hours
-from .table_intervals import beside_rows, held_in_rows
-from .table_lists import listed_rows
-from .table_marks import marked
-from .table_matches import matches
-from .table_orders import ordered_things
-from .table_words import with_numbers
-from .tables import Table
+from .tables.amounts import comparisons, differences, sums
+from .tables.cells import cells, choices
+from .tables.durations import durations
+from .tables.headers import ordered_hours
+from .tables.intervals import beside_rows, held_in_rows
+from .tables.lists import listed_rows
+from .tables.marks import marked
+from .tables.matches import matches
+from .tables.orders import ordered_things
+from .tables.table import Table
+from .tables.words import with_numbers
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
-from ..language.text import fold
-from ..records.written_values import UNKNOWN
+from ...language.text import fold
+from ...records.written_values import UNKNOWN
+from ..question import Question
 from .columns import Column
-from .question import Question
-from .tables import Selection, Table, is_alike
+from .table import Selection, Table, is_alike
 
 _State = tuple[Column, Selection]  # the column that tells a state, and the rows in it
 

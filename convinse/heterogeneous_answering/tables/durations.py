@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
-from ..records.evidence import Entity
-from ..records.literals import is_calendar_day
-from ..records.units import UNIT_RANKS
-from .candidates import Computed
+from ...records.evidence import Entity
+from ...records.literals import is_calendar_day
+from ...records.units import UNIT_RANKS
+from ..candidates import Computed
+from ..question import Question
 from .columns import Column
-from .question import Question
 from .selections import extent_of
-from .table_series import column_of_people
-from .table_times import lasts
-from .table_words import content_words, unexplained
-from .tables import Table, evidence_of_row
+from .series import column_of_people
+from .table import Table, evidence_of_row
+from .times import lasts
+from .words import content_words, unexplained
 
 _MOST_VERBS = 1  # words of a question that no table has: "take", "run"
 

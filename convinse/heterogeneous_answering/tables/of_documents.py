@@ -6,16 +6,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..language.text import fold
-from ..records.evidence import Cell, Entity, Evidence, Row, is_of_mail, passage_start, shown_citation
-from ..records.literals import is_date, is_number
-from ..records.written_values import day_in, find_literals
-from ..wikipedia.page import sentence_places
-from ..wikipedia.pages import EvidencePlace
-from ..wikipedia.stored_pages import search_words
+from ...language.text import fold
+from ...records.evidence import Cell, Entity, Evidence, Row, is_of_mail, passage_start, shown_citation
+from ...records.literals import is_date, is_number
+from ...records.written_values import day_in, find_literals
+from ...wikipedia.page import sentence_places
+from ...wikipedia.pages import EvidencePlace
+from ...wikipedia.stored_pages import search_words
+from ..question import Question
 from .bounds import bound_words, with_measures
-from .question import Question
-from .tables import Table, table_of
+from .table import Table, table_of
 
 _UNIT = re.compile(r" ?(?:[^\W\d_]+|%)")  # behind a number
 _MIN_ROWS = 2  # of a table: one document alone is read

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..records.ranked_rows import value_of
-from ..records.units import IN_BASE, quantity_of
+from ...records.ranked_rows import value_of
+from ...records.units import IN_BASE, quantity_of
+from ..question import Question
 from .columns import Column
-from .question import Question
-from .tables import Table
+from .table import Table
 
 _LIMIT_WORDS = 4  # behind "below" that may name a column
 _AMOUNT = re.compile(r"[$€£¥]?\s?(?P<number>\d[\d.,'’]*)(?:\s?(?:[^\W\d_]{1,12}|%))?")

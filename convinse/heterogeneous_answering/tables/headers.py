@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..records.literals import is_document_item
-from .candidates import Computed
-from .question import Question
-from .table_words import content_words, title_words
-from .tables import Table
+from ...records.literals import is_document_item
+from ..candidates import Computed
+from ..question import Question
+from .table import Table
+from .words import content_words, title_words
 
 _LEAST_COLUMNS = 2  # of times
 _MANY_COLUMNS = 3  # that are all alike: not "Departure" and "Arrival"

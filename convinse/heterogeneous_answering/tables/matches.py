@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..language.text import fold
-from .candidates import Computed
+from ...language.text import fold
+from ..candidates import Computed
+from ..question import Question
 from .columns import Column
-from .question import Question
 from .selections import selected_rows
-from .table_words import content_words
-from .tables import Table
+from .table import Table
+from .words import content_words
 
 _SCORE = re.compile(r"(\d+)\s?[:–-]\s?(\d+)")
 _MIN_SCORES = 0.8  # share of the filled cells of a column that are scores
