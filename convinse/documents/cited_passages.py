@@ -9,8 +9,8 @@ from pathlib import Path
 from ..records.evidence import Evidence, place_in
 from .evidences import item_id
 from .index import DocumentIndex
-from .pdf_pages import PageBox, page_count
 from .quotes import content_of, is_drawn, place_of, words_of
+from .readers.pdf_pages import PageBox, page_count
 
 _AROUND = 5  # passages before and behind
 

@@ -15,7 +15,7 @@ from .files import path_of
 from .index import DocumentIndex
 
 if TYPE_CHECKING:
-    from .pdf_pages import PageBox
+    from .readers.pdf_pages import PageBox
 
 BETWEEN_CELLS = " · "
 
@@ -88,7 +88,7 @@ def content_of(path: Path | None, sha256: str) -> bytes:
 
 def place_of(data: bytes, evidence: Evidence, title: str) -> tuple[int, list[PageBox]]:
     """Return the page and the boxes of an evidence of a PDF file with this content and title."""
-    from .pdf_pages import find_on_page
+    from .readers.pdf_pages import find_on_page
 
     return find_on_page(data, evidence["citation"]["page"], pieces_of(evidence, title))
 

@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from ..documents.cited_passages import CitedPage, ShownPassage, cited_page, drawn_evidence, surroundings
-from ..documents.pdf_pages import draw_page
 from ..documents.quotes import content_of
+from ..documents.readers.pdf_pages import draw_page
 from ..records.evidence import Evidence
 from ..support.errors import DataError, one_line
 from .service import ConversationId, RequestError, Service

@@ -18,7 +18,7 @@ from convinse.dialogue.answered_turns import not_in_files
 from convinse.dialogue.examples import examples_of
 from convinse.documents.files import find_files
 from convinse.documents.index import DocumentIndex
-from convinse.documents.pdf_pages import find_on_page
+from convinse.documents.readers.pdf_pages import find_on_page
 from convinse.documents.suggestions import suggested
 from convinse.documents.update import update
 from convinse.records.literals import is_document_item

@@ -19,11 +19,11 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from convinse.documents.model import Heading, TableBlock, TextBlock
-from convinse.documents.open_document import read_open_text
-from convinse.documents.sheets import read_sheets
-from convinse.documents.shown_values import shown
-from convinse.documents.slides import read_slides
-from convinse.documents.word import read_word
+from convinse.documents.readers.open_document import read_open_text
+from convinse.documents.readers.sheets import read_sheets
+from convinse.documents.readers.shown_values import shown
+from convinse.documents.readers.slides import read_slides
+from convinse.documents.readers.word import read_word
 from convinse.support.errors import DataError
 from written import saved
 

@@ -21,9 +21,8 @@ from openpyxl.comments import Comment
 from pptx import Presentation
 
 from case_tables import each_case
-from convinse.documents import old_sheets
 from convinse.documents.model import Heading, PairsBlock, TableBlock, TextBlock
-from convinse.documents.readers import READERS, read_document
+from convinse.documents.readers import READERS, old_sheets, read_document
 from convinse.support.errors import DataError
 from written import saved
 

@@ -6,11 +6,10 @@ import zlib
 import pytest
 
 from case_tables import each_case
-from convinse.documents import pdf
 from convinse.documents.evidences import document_evidences
 from convinse.documents.model import Heading, TableBlock
-from convinse.documents.pdf import read_pdf
-from convinse.documents.readers import read_document
+from convinse.documents.readers import pdf, read_document
+from convinse.documents.readers.pdf import read_pdf
 from convinse.support.errors import DataError
 from drawn_pdf import file_of, locked_pdf, pdf_of
 

@@ -4,11 +4,11 @@ import io
 
 import pytest
 
-from convinse.documents import pdf_pages
 from convinse.documents.evidences import document_evidences
-from convinse.documents.pdf import read_pdf
-from convinse.documents.pdf_pages import draw_page, find_on_page, page_count
 from convinse.documents.quotes import pieces_of
+from convinse.documents.readers import pdf_pages
+from convinse.documents.readers.pdf import read_pdf
+from convinse.documents.readers.pdf_pages import draw_page, find_on_page, page_count
 from convinse.support.errors import DataError
 from drawn_pdf import pdf_of
 

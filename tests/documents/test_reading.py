@@ -11,9 +11,8 @@ from openpyxl import Workbook
 from pptx import Presentation
 
 from case_tables import each_case
-from convinse.documents import code_pages, office
 from convinse.documents.evidences import document_evidences
-from convinse.documents.readers import READERS, read_document
+from convinse.documents.readers import READERS, code_pages, office, read_document
 from convinse.support.errors import DataError
 from drawn_pdf import file_of, locked_pdf
 from written import saved

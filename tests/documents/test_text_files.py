@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from convinse.documents import separated
-from convinse.documents.code_pages import decoded
 from convinse.documents.evidences import title_of
 from convinse.documents.model import Heading, PairsBlock, TableBlock, TextBlock
-from convinse.documents.records import read_json, read_json_lines, words_of_name
-from convinse.documents.separated import read_separated
-from convinse.documents.texts import read_text
+from convinse.documents.readers import separated
+from convinse.documents.readers.code_pages import decoded
+from convinse.documents.readers.records import read_json, read_json_lines, words_of_name
+from convinse.documents.readers.separated import read_separated
+from convinse.documents.readers.texts import read_text
 from convinse.support.errors import DataError
 
 
@@ -42,7 +42,7 @@ def test_what_is_no_text_and_what_is_damaged(monkeypatch):
     for data in (b"\x00\x01\x02\x03", b"a\x00b", b"a\x07", b"\x89PNG\r\n\x1a\n\x00\x00"):
         with pytest.raises(DataError, match="is not text"):
             decoded(data)
-    monkeypatch.setattr("convinse.documents.code_pages.LONGEST_LINE", 9)
+    monkeypatch.setattr("convinse.documents.readers.code_pages.LONGEST_LINE", 9)
     with pytest.raises(DataError, match="has a line of more than 9 characters"):
         decoded(b"0123456789")
 

@@ -11,7 +11,7 @@ import pytest
 from case_tables import each_case
 from convinse import Pipeline, load_config
 from convinse.documents.over import config_over
-from convinse.documents.pdf_pages import draw_page, find_on_page
+from convinse.documents.readers.pdf_pages import draw_page, find_on_page
 from convinse.documents.update import update
 from convinse.serving import uploads
 from convinse.serving.api import ServiceOptions, create_app

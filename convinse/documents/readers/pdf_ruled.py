@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from .model import TableBlock
+from ..model import TableBlock
 from .pdf_aligned import NUMBER
 from .pdf_lines import PageWord, lines_of, text_of
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from ..model import Block, ReadDocument, TextBlock, at_line
 from .code_pages import decoded
 from .html import html_document
 from .markdown import read_markdown
-from .model import Block, ReadDocument, TextBlock, at_line
 from .texts import read_text
 
 

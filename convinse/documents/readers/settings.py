@@ -7,9 +7,9 @@ import re
 import sys
 from typing import Any
 
-from ..support.errors import DataError, one_line
+from ...support.errors import DataError, one_line
+from ..model import Block, Heading, PairsBlock, ReadDocument
 from .code_pages import decoded
-from .model import Block, Heading, PairsBlock, ReadDocument
 from .records import blocks_of, document_of_value
 
 _NO_SECTION = "\x00"

@@ -11,10 +11,10 @@ from typing import Any
 
 import msgspec
 
-from ..support.errors import DataError, one_line
-from ..support.jsonlines import JSON_ERRORS
+from ...support.errors import DataError, one_line
+from ...support.jsonlines import JSON_ERRORS
+from ..model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .code_pages import decoded
-from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _LONG_VALUE = 200  # characters; a longer value of a record is prose
 _LONGEST_TITLE = 80  # characters of a field that may name its record

@@ -8,9 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from ..support.errors import DataError, one_line
+from ...support.errors import DataError, one_line
+from ..model import LOCKED, ReadDocument
 from .html import read_html
-from .model import LOCKED, ReadDocument
 from .office import OLE
 from .separated import read_separated
 from .sheets import SheetReading, document_of_sheets, read_sheets

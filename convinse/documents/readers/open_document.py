@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Set
 from itertools import islice, product
 from typing import Any
 
-from ..support.errors import DataError
+from ...support.errors import DataError
+from ..model import Block, Heading, ReadDocument, TableBlock, TextBlock
 from .html import raised_words
-from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
 from .office import ADDRESSES, element_name, unpacked, xml_root
 
 _MOST_COLUMNS, _MOST_EMPTY = 1000, 100  # of a table of OpenDocument; repeated empty cells that may be between others

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..support.errors import DataError
+from ...support.errors import DataError
 from .pdf_layout import reading_order
 from .pdf_lines import PageLine, PageWord
 from .pdf_words import MOST_SIGNS, PDFIUM_LOCK, open_pdf, page_words

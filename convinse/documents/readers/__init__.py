@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from ..support.errors import DataError, one_line
-from .model import ReadDocument
+from ...support.errors import DataError, one_line
+from ..model import ReadDocument
 
 # a module and its function, and the ends of the names of its files
 _KINDS = {

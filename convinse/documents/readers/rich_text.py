@@ -6,8 +6,8 @@ import codecs
 import re
 from typing import NamedTuple
 
-from ..support.errors import DataError
-from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
+from ...support.errors import DataError
+from ..model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .separated import MOST_CELLS
 from .word import HEADING_STYLE
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from ..support.errors import DataError
-from ..support.limits import LARGEST_CONFIG
-from ..wikipedia.document import cut_deep
+from ...support.errors import DataError
+from ...support.limits import LARGEST_CONFIG
+from ...wikipedia.document import cut_deep
+from ..model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock, at_line
 from .code_pages import decoded
 from .html import html_blocks, raised_words
-from .model import Block, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock, at_line
 from .records import blocks_of
 from .settings import toml_value, yaml_values
 from .texts import fields_of

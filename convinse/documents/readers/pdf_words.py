@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..support.errors import DataError
-from .model import LOCKED
+from ...support.errors import DataError
+from ..model import LOCKED
 from .pdf_lines import PageWord, is_leftward
 from .pdf_ruled import Rule
 

@@ -10,8 +10,8 @@ from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
-from ..support.errors import DataError
-from ..support.limits import LONGEST_LINE
+from ...support.errors import DataError
+from ...support.limits import LONGEST_LINE
 
 _SAMPLE = 1 << 14  # bytes of lines with letters beyond ASCII; more of them never changed the guess
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a]")

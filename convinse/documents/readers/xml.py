@@ -9,11 +9,11 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from ..support.errors import DataError, one_line
-from ..support.limits import DEEPEST_ELEMENT
+from ...support.errors import DataError, one_line
+from ...support.limits import DEEPEST_ELEMENT
+from ..model import Block, Heading, PairsBlock, ReadDocument, TextBlock
 from .code_pages import decoded
 from .html import read_html
-from .model import Block, Heading, PairsBlock, ReadDocument, TextBlock
 from .office import element_name
 from .records import TITLES, blocks_of, words_of_name
 

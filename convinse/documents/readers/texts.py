@@ -6,10 +6,10 @@ import calendar
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..records.written_values import day_in
+from ...records.written_values import day_in
+from ..model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .code_pages import decoded
 from .drawn_tables import TextLine, aligned_table, drawn_table, is_rule
-from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _LONGEST_TITLE = 80  # characters of a title: a line of a text that was wrapped at the usual width
 _WIDEST_LINE = 150  # characters; longer lines were not wrapped by a width, each is a paragraph

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from ..support.limits import MOST_TABLE_CELLS
+from ...support.limits import MOST_TABLE_CELLS
+from ..model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .code_pages import decoded
-from .model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _MOST_SPAN = 100  # columns or rows of a cell
 _HEADING = re.compile(r"(={1,6}|#{1,6})\s+(\S.*)")

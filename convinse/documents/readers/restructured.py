@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ..model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TextBlock
 from .code_pages import decoded
 from .html import raised_words
-from .model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TextBlock
 
 _ROLE = re.compile(r":(?!su[bp])[a-z][\w:+.-]*:`([^`]*?)(?:\s*<[^`<>]*>)?`")
 _WARNING = 2  # level of messages of docutils about what it reads all the same

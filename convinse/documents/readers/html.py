@@ -8,15 +8,15 @@ from pathlib import PurePosixPath
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ..support.errors import DataError
-from ..wikipedia.document import apply_styles, cut_deep, describe_pictures, is_infobox, parse_html
-from ..wikipedia.flatten import BLOCKS, is_numerator
-from ..wikipedia.infobox import attributes
-from ..wikipedia.snippets import Snippet
-from ..wikipedia.tables import grid, header_rows
+from ...support.errors import DataError
+from ...wikipedia.document import apply_styles, cut_deep, describe_pictures, is_infobox, parse_html
+from ...wikipedia.flatten import BLOCKS, is_numerator
+from ...wikipedia.infobox import attributes
+from ...wikipedia.snippets import Snippet
+from ...wikipedia.tables import grid, header_rows
+from ..model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .code_pages import decoded
 from .formulas import markup_words
-from .model import Block, Heading, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .office import unpacked
 from .records import words_of_name
 

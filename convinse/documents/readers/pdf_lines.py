@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .model import TableBlock
+from ..model import TableBlock
 
 # chosen on tests/cases/pdf.yml and half of the real files; sizes are in heights of the letters, lengths in points
 GUTTER = 0.8  # between columns, at least: the blanks of justified prose are narrower over three lines

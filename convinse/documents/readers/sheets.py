@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..support.errors import DataError
-from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
+from ...support.errors import DataError
+from ..model import Block, Heading, ReadDocument, TableBlock, TextBlock
 from .office import ADDRESSES, plain_package, unpacked
 from .shown_values import shown
 

@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from ..model import Block, Heading, ReadDocument, TextBlock
 from .code_pages import decoded
-from .model import Block, Heading, ReadDocument, TextBlock
 
 _LARGEST_PARSED = 2_000_000  # characters; the tree of a larger file takes gigabytes
 _LONGEST_LINE = 300  # characters of a line that may name something

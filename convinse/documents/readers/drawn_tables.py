@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from .model import TableBlock
+from ..model import TableBlock
 
 _TAB = 4  # columns
 _MOST_LINES, _WIDEST_LINE = 10_000, 1_000  # of a table whose columns are aligned

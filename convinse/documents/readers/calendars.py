@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from ..records.literals import MONTHS
+from ...records.literals import MONTHS
+from ..model import Block, Heading, ReadDocument, TableBlock, TextBlock
 from .code_pages import decoded
-from .model import Block, Heading, ReadDocument, TableBlock, TextBlock
 
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\dZ?)?")
 _LINE = re.compile(r'([\w-]+)((?:;(?:"[^"]*"|[^":])*)?):(.*)')  # a name, its parameters, and its value

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..support.errors import DataError
-from .model import NO_TEXT, Block, Heading, ReadDocument, TableBlock, TextBlock
+from ...support.errors import DataError
+from ..model import NO_TEXT, Block, Heading, ReadDocument, TableBlock, TextBlock
 from .pdf_layout import reading_order
 from .pdf_lines import MARKER, PageLine, joined, starts_item
 from .pdf_words import MOST_RULES, MOST_SIGNS, PDFIUM_LOCK, open_pdf, page_rules, page_words

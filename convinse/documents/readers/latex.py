@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from ..model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 from .code_pages import decoded
-from .model import Block, CellGrid, Heading, Kind, PairsBlock, ReadDocument, TableBlock, TextBlock
 
 _DEEPEST_BRACES = 30  # commands or environments within one another; each level of commands is a pass over the text
 _LONGEST_ARGUMENT = 2_000  # characters

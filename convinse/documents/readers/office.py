@@ -8,9 +8,9 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from ..support.errors import DataError
-from ..support.limits import LARGEST_UNPACKED
-from .model import LOCKED, Block, TableBlock
+from ...support.errors import DataError
+from ...support.limits import LARGEST_UNPACKED
+from ..model import LOCKED, Block, TableBlock
 
 ADDRESSES = ("http://", "https://", "mailto:")
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # a file of Office before 2007, and one with a password

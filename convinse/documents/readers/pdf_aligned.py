@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
-from .model import TableBlock
+from ..model import TableBlock
 from .pdf_lines import GUTTER, PageLine, PageWord, joined, lines_of, text_of
 
 LONGEST_CELL = 60  # characters of a usual cell of an unruled table; longer ones are lines of columns of prose

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from ..model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .formulas import formula_words
 from .html import raised_words
-from .model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .office import ADDRESSES, chart_table, element_name, plain_package, plain_title, xml_root
 from .texts import with_fields
 

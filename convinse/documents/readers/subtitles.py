@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..model import ReadDocument, TextBlock
 from .code_pages import decoded
-from .model import ReadDocument, TextBlock
 
 _LONGEST_SPEECH = 2000  # characters of what one speaker says, in a paragraph
 

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..support.errors import DataError, one_line
+from ...support.errors import DataError, one_line
+from ..model import ReadDocument, TableBlock, TextBlock
 from .code_pages import decoded
-from .model import ReadDocument, TableBlock, TextBlock
 from .records import words_of_name
 
 if TYPE_CHECKING:

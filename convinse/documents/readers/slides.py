@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from ..model import Block, CellGrid, Heading, ReadDocument, TextBlock
 from .html import raised_words
-from .model import Block, CellGrid, Heading, ReadDocument, TextBlock
 from .office import ADDRESSES, chart_table, element_name, plain_package, plain_title, xml_root
 
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from email.message import EmailMessage
 
-from ..support.errors import DataError
+from ...support.errors import DataError
+from ..model import Block, Heading, PairsBlock, ReadDocument
 from .html import html_document
-from .model import Block, Heading, PairsBlock, ReadDocument
 from .office import OLE
 from .texts import read_text
 
