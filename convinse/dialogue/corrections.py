@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Entity, unique_entities
@@ -23,13 +23,17 @@ def correct(utterance: str, last: Turn, resources: Resources) -> tuple[str, list
     utterance speaks of is unknown.
     """
     language = resources.language
-    text = language.talk.replacement(utterance)
+    denied, text = language.talk.corrected(utterance)
     types, words, spoken = language.answer_types, language.words, fold(text).split()
     if types.asks(text) or len(spoken) > _LONGEST:
         return text, [], False
+    is_put_right = _is_name(denied, resources) or fold(denied) in types.opening_words
+    said = re.search(rf"(?i)\b{re.escape(denied)}\b", last["question"]) if is_put_right else None
+    if said is not None:  # "how many seasons does Frasier have?", "Friends, not Frasier"
+        return f"{last['question'][: said.start()]}{text}{last['question'][said.end() :]}", [], False
     bare = words.without_article(fold(text)).split()
     is_small = text[1:].islower() and words.articles.union(words.pointing).issuperset(spoken[:1])
-    is_class = all(
+    is_class = not _is_name(text, resources) and all(
         word.isdigit()
         or word in words.common
         or types.names_class(word)
@@ -47,12 +51,26 @@ def correct(utterance: str, last: Turn, resources: Resources) -> tuple[str, list
     return text, [], True
 
 
-def is_taken_back(utterance: str, language: Language) -> bool:
-    """Return True if words of correction come before a name, such as "no, Kate Winslet"; "No Time to Die" is a name."""
-    head = language.talk.taking_back.match(utterance)
-    rest = utterance[head.end() :] if head else ""
-    is_set_off = head is not None and not head[0].rstrip().isalpha()
-    return is_set_off and 0 < len(rest.split()) <= _LONGEST and not language.answer_types.asks(rest)
+def is_taken_back(utterance: str, resources: Resources) -> bool:
+    """Return True if words of correction stand around a name: "no, Kate Winslet", "sorry shakira", "Friends, not Frasier".
+
+    "No Time to Die" is a name: one word alone, without a comma, corrects only if what is behind it is known.
+    """
+    language, talk = resources.language, resources.language.talk
+    head, rest = talk.taking_back.match(utterance), talk.replacement(utterance)
+    is_unchanged = rest == talk.bare(utterance).strip(" .!?,")
+    if is_unchanged or len(rest.split()) > _LONGEST or any(map(language.answer_types.asks, (utterance, rest))):
+        return False
+    if head is None or not head[0].rstrip().isalpha():
+        return True
+    return _is_name(rest, resources)
+
+
+def _is_name(text: str, resources: Resources) -> bool:
+    """Return True if a text is a name that is known."""
+    return any(
+        mention.is_name and mention.surface.casefold() == text.casefold() for mention in resources.linker.link(text)
+    )
 
 
 def _rival(folded: str, last: Turn, resources: Resources) -> Meaning | None:

@@ -167,7 +167,7 @@ class Dialogue:
         needs_turn = act in ("more", "correction")
         if (needs_turn and last is None) or (act == "correction" and asks(utterance)):
             act = QUESTION
-        if act == QUESTION and last is not None and is_taken_back(utterance, language):
+        if act == QUESTION and last is not None and is_taken_back(utterance, self._resources):
             act = "correction"
         if act == QUESTION:
             head = language.talk.leading.match(utterance)

@@ -58,9 +58,18 @@ class TalkWords(WordLists):
 
     def replacement(self, utterance: str) -> str:
         """Return the words that a correction puts in the place of others: "the composer" of "no sorry, the composer I mean"."""
-        text = self.taking_back.sub("", self.bare(utterance))
-        text = self.put_off.sub("", self.put_right.sub("", text))
-        return text.strip(" .!?,") or utterance
+        return self.corrected(utterance)[1]
+
+    def corrected(self, utterance: str) -> tuple[str, str]:
+        """Return what a correction says is not meant, or an empty string, and what is: "Frasier" and "Friends" of "Friends, not Frasier"."""
+        text, before, denied = self.bare(utterance), "", ""
+        while text != before:  # "no, I didn't mean Adele, I meant Shakira"
+            before, text = text, self.taking_back.sub("", text)
+            if match := self.put_right.match(text):
+                denied, text = match["denied"], text[match.end() :]
+        if match := self.put_off.search(text):
+            denied, text = match["denied"] or denied, text[: match.start()]
+        return denied.strip(), text.strip(" .!?,") or utterance
 
     def topic_first(self, question: str) -> tuple[str, bool] | None:
         """Return a question with its topic in the place of its pronoun, or in brackets behind it; None without a topic before it.

@@ -42,11 +42,12 @@ class Ellipses:
         self._has_relations = any(kb.properties())
 
     def complete(
-        self, question: str, last_turn: Turn, earlier: Sequence[EarlierTurn], pointers: Pointers
+        self, question: str, last_turn: Turn, earlier: Sequence[EarlierTurn], pointers: Pointers, is_name: bool = False
     ) -> tuple[FullQuestion | None, float]:
         """Return the last question with the words of an ellipsis ("and in 1998?") in it, None if it cannot be one.
 
-        With it how little it is one: the head's shares of "nothing" for both ends of the gap, together.
+        With it how little it is one: the head's shares of "nothing" for both ends of the gap, together. If it `is_name`, "and
+        Aliens?", it replaces a name.
         """
         last_question = earlier[-1].question
         place = next((place for place in reversed(range(len(earlier))) if not self._is_cut_short(earlier[place])), 0)
@@ -68,6 +69,8 @@ class Ellipses:
         end = self._without_owner(question, last_question, start, end)
         start, end = self._with_whole_names(last_turn, last_question, start, end)
         start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, (start, end))
+        if is_name:
+            start, end = self._named(last_question, (start, end))
         if self._adds(question, last_question, start, end):
             last_question = f"{last_question.rstrip(' ?.!')} "
             start = end = len(last_question)
@@ -211,6 +214,15 @@ class Ellipses:
         runs = [[*run] for is_common, run in groupby(spoken, lambda word: word[0] in common) if not is_common]
         things = [(run[0][1].start(), run[-1][1].end()) for run in runs if run[-1][1].end() <= end]
         return things[-1] if things else place
+
+    def _named(self, last_question: str, place: _Place) -> _Place:
+        """Return the place of the name of a question that a place is in, and of its first one for "When": no name replaces that."""
+        start, end = place
+        names = [(name.start, name.end) for name in self._linker.link(last_question) if name.is_name]
+        within = [(first, last) for first, last in names if first < end and start < last]
+        if not within and fold(last_question[start:end]) in self._language.answer_types.opening_words:
+            within = names
+        return within[0] if within else place
 
     def _owned(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place | None:
         """Return the place of what a pronoun owns: "her office" replaces "phone number" of "Ines's phone number"."""

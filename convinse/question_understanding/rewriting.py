@@ -176,10 +176,13 @@ class Rewriter:
         again = self._asked_again(question, history, earlier) or self._of_last_row(question, history)
         if again is not None:
             return [again]
-        ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers)
-        entities = earlier_entities(history)
+        mentions = self._linker.link(question, classes=True)
+        name = self._name_alone(question, mentions)
+        ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers, name is not None)
+        if name is not None and ellipsis is not None:
+            return [_as_written(name, ellipsis)]
+        named, entities = named_items(mentions), earlier_entities(history)
         pointer_scores = pointed(entities, list(names_in(topic_text(earlier, present), history)), pointers)
-        named = named_items(self._linker.link(question, classes=True))
         features = self._reader.read(question, entities, present, pointer_scores, named)
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
@@ -204,6 +207,12 @@ class Rewriter:
         seen = first.text.casefold()
         others = [full for probability, full in readings if probability >= _LEAST and full.text.casefold() != seen]
         return [first, *others[:1]]
+
+    def _name_alone(self, question: str, mentions: Iterable[LinkedMention]) -> str | None:
+        """Return the label of the item that is all of a question, "and Aliens?" or "the white album": it asks nothing by itself."""
+        bare = fold(self._language.talk.about.sub("", question))
+        named = (mention for mention in mentions if mention.is_name and fold(mention.surface) == bare)
+        return next((mention.candidates[0].label for mention in named), None)
 
     def _likeliest(
         self,
@@ -355,6 +364,14 @@ def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
     turn = answers[-1] if is_answer else questions[-1]
     name = entity["label"]
     return name, Insertion(place, place + len(name), turn, "answer" if is_answer else "question", entity)
+
+
+def _as_written(label: str, full: FullQuestion) -> FullQuestion:
+    """Return a question with the name of an item as its label has it: of "the wire" in small letters a question says nothing certain."""
+    start = full.text.casefold().find(label.casefold())
+    if start < 0:
+        return full
+    return full._replace(text=f"{full.text[:start]}{label}{full.text[start + len(label) :]}")
 
 
 def earlier_turn(turn: Turn) -> EarlierTurn:
