@@ -177,9 +177,8 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: floa
     )  # probability, birth, later time
     for start in births:
         for end in times:
-            possible = ages_between(start["answer"], end["answer"])
-            for age in possible:
-                ages[age].append((start["score"] * end["score"] / len(possible), start, end))
+            for age, chance in ages_between(start["answer"], end["answer"]).items():
+                ages[age].append((start["score"] * end["score"] * chance, start, end))
     if not ages:
         unknown = [step for step, dates in zip(steps, (births, times), strict=True) if not dates]
         cited = [evidence for ranked in turn["pred_answers"][:1] for evidence in _cited(turn, ranked)]
@@ -210,10 +209,20 @@ def _answer_age(turn: Turn, parts: Sequence[Turn], words: StepWords, least: floa
 
 
 def _dates(part: Turn) -> list[RankedAnswer]:
-    """Return the dates that answer an inner question; none if it names something unknown."""
+    """Return the dates that answer an inner question, a day in the place of its year; none if it names something unknown."""
     if "abstained" in part and part["abstained"]["reason"].startswith(MISSING[1:]):
         return []
-    return [ranked for ranked in part["pred_answers"] if is_date(ranked["answer"]["id"])]
+    dates = [ranked for ranked in part["pred_answers"] if is_date(ranked["answer"]["id"])]
+    days = {_day(ranked["answer"])[0]: ranked["answer"] for ranked in reversed(dates) if _is_exact(ranked)}
+    return [
+        ranked if _is_exact(ranked) else {**ranked, "answer": days.get(_day(ranked["answer"])[0], ranked["answer"])}
+        for ranked in dates
+    ]
+
+
+def _is_exact(ranked: RankedAnswer) -> bool:
+    """Return True for a date that is more than a year."""
+    return " " in ranked["answer"]["label"]
 
 
 def _no_answer(unknown: Sequence[Step]) -> str:
@@ -221,17 +230,27 @@ def _no_answer(unknown: Sequence[Step]) -> str:
     return f"{DO_NOT_SAY}: {unknown[0]['question']}" if unknown and unknown[0]["question"] else DO_NOT_SAY
 
 
-def ages_between(born: Entity, then: Entity) -> list[int]:
-    """Return the age in years at a date, the likelier first if only years are known; empty if it is before the birth."""
+def ages_between(born: Entity, then: Entity) -> dict[int, float]:
+    """Return the ages in years at a date with their probabilities; empty if it is before the birth.
+
+    If one of the two is a year, its days are equally likely: who was born in October was 17 in most of a year, 18 in its end.
+    """
     start, end = _day(born), _day(then)
     years = end[0] - start[0]
     if not 0 <= years <= _OLDEST or max(map(years_of, (born, then))) > 1:  # a decade is no date
-        return []
-    precision = min(len(entity["label"].split()) for entity in (born, then))  # words: a year, a month, a day
+        return {}
+    before, behind = (len(entity["label"].split()) for entity in (born, then))  # words: a year, a month, a day
+    precision = min(before, behind)
     parts = slice(1, precision if start[0] > 0 and end[0] > 0 else _WORDS_OF_A_DAY)
-    if precision < _WORDS_OF_A_DAY and start[parts] == end[parts]:
-        return [years, years - 1] if years else [0]
-    return [years - (end[parts] < start[parts])]
+    if precision == _WORDS_OF_A_DAY or start[parts] != end[parts]:
+        return {years - (end[parts] < start[parts]): 1.0}
+    if not years:
+        return {0: 1.0}
+    turned = 0.5  # the share of the possible days on which the birthday is over
+    if precision == 1 and before != behind and min(start[0], end[0]) > 0:
+        share = ((start if before > 1 else end)[1] - 0.5) / 12
+        turned = 1 - share if before > 1 else share
+    return {years: turned, years - 1: 1 - turned}
 
 
 def _day(entity: Entity) -> tuple[int, int, int]:

@@ -62,6 +62,7 @@ class EntityLinker:
             rivals = dict.fromkeys(c.id for pool in other_pools for c, _ in pool)
             # "who did zidane play for at juventus": a surname in lower case beside a name, if a fact has both
             needs_relation = mention.kind == "part" and mention.surface.islower() and has_names
+            is_word = mention.surface.isalpha()
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
@@ -74,7 +75,9 @@ class EntityLinker:
                     + params.h_conn * connectivity
                     + params.h_coh * coherence
                 )
-                if connectivity == 1 or not needs_relation:
+                # "who played Jack in Titanic?": the Jack of another film is called so, too
+                is_nickname = not candidate.is_label and is_word and mention.kind == "name"
+                if connectivity >= (1.0 if needs_relation else 0.5 if is_nickname and len(spotted) > 1 else 0.0):
                     scored.append((candidate, round(score, 6)))
             if not scored:
                 continue

@@ -34,7 +34,7 @@ def steps_of(
     names = [*linked, *_unlinked(text, linked, language)]
     aging = language.steps.aging.search(text)
     if aging is not None:
-        return _of_age(text, aging.end(), names, history, kb, language)
+        return _of_age(text, aging.end(), linked, names, history, kb, language)
     topic = _TOPIC.search(text)
     behind = f" {topic[1]}?" if topic else "?"
     text = text[: topic.start()] if topic else text
@@ -59,7 +59,13 @@ def _unlinked(text: str, names: Sequence[tuple[int, int]], language: Language) -
 
 
 def _of_age(
-    text: str, start: int, names: Sequence[tuple[int, int]], history: Sequence[Turn], kb: Items, language: Language
+    text: str,
+    start: int,
+    linked: Sequence[tuple[int, int]],
+    names: Sequence[tuple[int, int]],
+    history: Sequence[Turn],
+    kb: Items,
+    language: Language,
 ) -> list[Step]:
     """Return the questions for a birth and for the time at which an age is asked for, by words that end at `start`."""
     words = language.steps
@@ -82,17 +88,46 @@ def _of_age(
         question = f"When did {owner} die?"
     elif clause and year is None:
         said = _with_owner(_with_topics(clause, history, kb, language), owner, language)
+        if said == clause and not any(first >= until for first, _ in linked):  # "when 21 was released": by whom?
+            said = f"{clause} ({_latest(history) or owner})"
         question = f"When did {said}?"
     elif year is not None:
         return [born, {"text": year[0], "question": "", "use": "then"}]
     elif words.back_then.search(rest) and history:
-        said = history[-1].get("resolved_question") or history[-1]["question"]
-        question = f"When: {said}"
+        return [born, _back_then(history, kb, language)]
+    elif thing := _thing_within(text, start, linked, owner):  # "how old was Jodie Foster in Taxi Driver?"
+        said, question = f"{thing} came out", f"When did {thing} come out?"
     elif not language.times.present.isdisjoint(fold(rest).split()):
         return [born, {"text": "", "question": "", "use": "then"}]
     else:
         question = f"When did {owner} die?"
     return [born, {"text": said, "question": question, "use": "then"}]
+
+
+def _back_then(history: Sequence[Turn], kb: Items, language: Language) -> Step:
+    """Return the question for the time of the last turn: what it asks if that is a date, its year, or that of what it is about."""
+    said = history[-1].get("resolved_question") or history[-1]["question"]
+    if language.answer_types.expected_type(said).kind != "date":
+        if year := _YEAR.search(said):
+            return {"text": year[0], "question": "", "use": "then"}
+        for entity in history[-1]["representation"]["entities"] if "representation" in history[-1] else ():
+            kinds = kb.types(entity["id"]) if is_item(entity["id"]) else ()
+            if language.answer_types.entity_kind(entity["id"], kinds) == "thing":
+                said = f"{entity['label']} came out"
+                return {"text": said, "question": f"When did {entity['label']} come out?", "use": "then"}
+    return {"text": said, "question": f"When: {said}", "use": "then"}
+
+
+def _thing_within(text: str, start: int, linked: Sequence[tuple[int, int]], owner: str) -> str:
+    """Return the name behind "in" of a question for an age, other than that of its owner; else an empty text."""
+    names = (text[first:last] for first, last in linked if first > start and text[:first].endswith(" in "))
+    return next((name for name in names if name != owner), "")
+
+
+def _latest(history: Sequence[Turn]) -> str:
+    """Return the name of what the last turn is about; empty if it is about nothing that is known."""
+    entities = history[-1]["representation"]["entities"] if history and "representation" in history[-1] else []
+    return entities[0]["label"] if entities else ""
 
 
 def _described_owner(text: str, start: int, names: Sequence[tuple[int, int]], language: Language) -> str:
