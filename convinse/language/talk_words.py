@@ -27,6 +27,7 @@ class TalkWords(WordLists):
     put_off: re.Pattern[str]
     self_repair: re.Pattern[str]
     about: re.Pattern[str]
+    also: re.Pattern[str]
     not_topics: WordSet
     leading: re.Pattern[str]
     joined: re.Pattern[str]

@@ -119,18 +119,30 @@ class Ellipses:
         words, talk, verbs = self._language.words, self._language.talk, self._language.answer_types.existential
         said = [word for word in fold(question).split() if word not in words.fillers]
         earlier = talk.bare(last.question).rstrip(" ?.!").split()
-        phrase = talk.adverbial_phrase.match(" ".join(said))
-        if phrase is None or fold(earlier[0]) == said[0]:
+        match = talk.adverbial_phrase.match(" ".join(said))
+        if match is None or fold(earlier[0]) == said[0]:
             return None
+        openings = self._language.answer_types.opening_words
+        phrase = match[1] if not openings.isdisjoint(fold(match[1]).split()) else "when"  # "and the year?"
         verb = next((place for place, word in enumerate(earlier) if fold(word) in verbs), None)
         # "how many", "since when", "for which film"
         is_adverbial = any(talk.adverbial_phrase.match(" ".join(earlier[:end])) for end in (1, 2))
         if verb is not None:
             answer = [] if verb == 0 or is_adverbial else last.answer.split()
-            return " ".join([phrase[1], *earlier[verb:], *answer]) + "?"
+            return " ".join([phrase, *earlier[verb:], *answer]) + "?"
+        if self._has_relations and self._language.answer_types.expected_type(f"{phrase} was it?").kind == "date":
+            return self._coming_out(last.question)
         if is_adverbial or self._has_relations or not last.answer:
-            return None  # "who wrote Dracula? when?" asks about an item: the referents find it
-        return " ".join([phrase[1], last.answer, *earlier[1:]]) + "?"
+            return None  # "who wrote Dracula? where?" asks about an item: the referents find it
+        return " ".join([phrase, last.answer, *earlier[1:]]) + "?"
+
+    def _coming_out(self, last_question: str) -> str | None:
+        """Return "when did Dracula come out?" for "when?" behind "who wrote Dracula?"; None if that names no work."""
+        for name in self._linker.link(last_question):
+            item = name.candidates[0].id
+            if name.is_name and self._language.answer_types.entity_kind(item, self._kb.types(item)) == "thing":
+                return f"when did {name.surface} come out?"
+        return None
 
     def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
         """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").

@@ -178,9 +178,11 @@ class Rewriter:
             return [again]
         mentions = self._linker.link(question, classes=True)
         name = self._name_alone(question, mentions)
-        ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers, name is not None)
-        if name is not None and ellipsis is not None:
-            return [_as_written(name, ellipsis)]
+        if name is not None:
+            ellipsis, _ = self._ellipses.complete(name.surface, history[-1], earlier, pointers, is_name=True)
+            if ellipsis is not None:
+                return [_as_written(name.candidates[0].label, ellipsis)]
+        ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers)
         named, entities = named_items(mentions), earlier_entities(history)
         pointer_scores = pointed(entities, list(names_in(topic_text(earlier, present), history)), pointers)
         features = self._reader.read(question, entities, present, pointer_scores, named)
@@ -208,11 +210,11 @@ class Rewriter:
         others = [full for probability, full in readings if probability >= _LEAST and full.text.casefold() != seen]
         return [first, *others[:1]]
 
-    def _name_alone(self, question: str, mentions: Iterable[LinkedMention]) -> str | None:
-        """Return the label of the item that is all of a question, "and Aliens?" or "the white album": it asks nothing by itself."""
-        bare = fold(self._language.talk.about.sub("", question))
-        named = (mention for mention in mentions if mention.is_name and fold(mention.surface) == bare)
-        return next((mention.candidates[0].label for mention in named), None)
+    def _name_alone(self, question: str, mentions: Iterable[LinkedMention]) -> LinkedMention | None:
+        """Return the name that is all of a question, "and Aliens?" or "same for the White Album": it asks nothing by itself."""
+        talk = self._language.talk
+        bare = fold(talk.also.sub("", talk.about.sub("", question), count=1))
+        return next((mention for mention in mentions if mention.is_name and fold(mention.surface) == bare), None)
 
     def _likeliest(
         self,
