@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import dropwhile, groupby, takewhile
 
 import numpy as np
@@ -71,6 +72,8 @@ class Ellipses:
         start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, (start, end))
         if is_name:
             start, end = self._named(last_question, (start, end))
+        elif self._asks_property(question) and self._named(last_question, (start, end)) == (start, end):
+            return None, NO_ELLIPSIS  # "and the composer?" is no other film than Titanic
         if self._adds(question, last_question, start, end):
             last_question = f"{last_question.rstrip(' ?.!')} "
             start = end = len(last_question)
@@ -226,6 +229,15 @@ class Ellipses:
         runs = [[*run] for is_common, run in groupby(spoken, lambda word: word[0] in common) if not is_common]
         things = [(run[0][1].start(), run[-1][1].end()) for run in runs if run[-1][1].end() <= end]
         return things[-1] if things else place
+
+    def _asks_property(self, question: str) -> bool:
+        """Return True for "and the composer?", which is the name of a property."""
+        words = self._language.words.without_article(fold(self._replacement(question, "", "")))
+        return self._has_relations and words in self._property_names
+
+    @cached_property
+    def _property_names(self) -> frozenset[str]:
+        return frozenset(fold(name) for _, label, aliases in self._kb.properties() for name in (label, *aliases))
 
     def _named(self, last_question: str, place: _Place) -> _Place:
         """Return the place of the name of a question that a place is in, and of its first one for "When": no name replaces that."""
