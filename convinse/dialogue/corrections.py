@@ -40,7 +40,13 @@ def correct(utterance: str, last: Turn, resources: Resources) -> tuple[str, list
         or (is_small and language.words.is_written_small(word))
         for word in bare
     )
-    if (is_class or language.talk.other_one.search(text)) and bare and spoken[0] not in language.talk.before_times:
+    has_classes = any(resources.kb.properties())  # a thing in files has no other meaning
+    if (
+        has_classes
+        and (is_class or language.talk.other_one.search(text))
+        and bare
+        and spoken[0] not in language.talk.before_times
+    ):
         rival = _rival(" ".join(bare), last, resources)
         if rival is not None:
             return last["question"], [rival], True

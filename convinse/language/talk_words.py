@@ -10,6 +10,7 @@ from .text import Words, fold
 from .word_lists import Numbers, WordLists, WordSet
 
 _LONGEST_TOPIC = 9  # words
+_LONGEST_FOLLOW_UP = 4  # words of a topic of which the last question is asked, too
 _AFTER_TOPIC = re.compile(r"(?i)(?:\s+(?:now|next|then|again))?\s*(?:[,.:;]+|\s-)\s+|\s+now\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)\w+)*")
 
@@ -71,6 +72,16 @@ class TalkWords(WordLists):
         if match := self.put_off.search(text):
             denied, text = match["denied"] or denied, text[: match.start()]
         return denied.strip(), text.strip(" .!?,") or utterance
+
+    def alike(self, question: str) -> str | None:
+        """Return "and Adele?" for "same question for Adele" and "Adele as well?"; None for another question."""
+        head, tail = self.about.match(question), self.also.search(question)
+        if head is None or tail is None or self.bare_ellipsis.match(question):
+            return None
+        topic = question[head.end() : tail.start()]
+        is_alike = head["alike"] or tail["alike"] or head[0].rstrip().endswith((",", ":"))
+        is_topic = 0 < len(topic.split()) <= _LONGEST_FOLLOW_UP and not self.types.asks(topic)
+        return f"and {topic}?" if is_alike and is_topic else None
 
     def topic_first(self, question: str) -> tuple[str, bool] | None:
         """Return a question with its topic in the place of its pronoun, or in brackets behind it; None without a topic before it.

@@ -72,7 +72,7 @@ class Ellipses:
         start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, (start, end))
         if is_name:
             start, end = self._named(last_question, (start, end))
-        elif self._asks_property(question) and self._named(last_question, (start, end)) == (start, end):
+        elif self._asks_property(question) and self._names_within(last_question, (start, end)):
             return None, NO_ELLIPSIS  # "and the composer?" is no other film than Titanic
         if self._adds(question, last_question, start, end):
             last_question = f"{last_question.rstrip(' ?.!')} "
@@ -241,12 +241,16 @@ class Ellipses:
 
     def _named(self, last_question: str, place: _Place) -> _Place:
         """Return the place of the name of a question that a place is in, and of its first one for "When": no name replaces that."""
+        within = self._names_within(last_question, place)
+        if not within and fold(last_question[slice(*place)]) in self._language.answer_types.opening_words:
+            within = self._names_within(last_question, (0, len(last_question)))
+        return within[0] if within else place
+
+    def _names_within(self, last_question: str, place: _Place) -> list[_Place]:
+        """Return the places of the names of a question that a place touches."""
         start, end = place
         names = [(name.start, name.end) for name in self._linker.link(last_question) if name.is_name]
-        within = [(first, last) for first, last in names if first < end and start < last]
-        if not within and fold(last_question[start:end]) in self._language.answer_types.opening_words:
-            within = names
-        return within[0] if within else place
+        return [(first, last) for first, last in names if first < end and start < last]
 
     def _owned(self, said: Sequence[str], spoken: _Words, place: _Place) -> _Place | None:
         """Return the place of what a pronoun owns: "her office" replaces "phone number" of "Ines's phone number"."""

@@ -70,7 +70,7 @@ class Rewriter:
         """Return the questions of turns in full: for each the likeliest reading, and the second if it may be the right one."""
         histories = [list(map(self._by_its_words, history)) for history in histories]
         earlier = [list(map(earlier_turn, history)) for history in histories]
-        spoken = [self._spoken(turn) for turn in turns]
+        spoken = [self._spoken(turn, bool(history)) for turn, history in zip(turns, histories, strict=True)]
         questions = [text for text, _ in spoken]
         if self._model is None or self._weights is None:
             return [[concatenated(question, before)] for question, before in zip(questions, earlier, strict=True)]
@@ -139,7 +139,7 @@ class Rewriter:
             article = None
         return max(phrases, key=itemgetter(0), default=((), ""))[1]
 
-    def _spoken(self, turn: Turn) -> tuple[str, bool]:
+    def _spoken(self, turn: Turn, has_history: bool) -> tuple[str, bool]:
         """Return the question of a turn without asides, its topic in its place, and True if it needs nothing of the history.
 
         A correction is the ellipsis that it is.
@@ -148,6 +148,8 @@ class Rewriter:
         if turn.get("act") == CORRECTION:
             return f"and {talk.replacement(turn['question'])}?", False
         question = talk.bare(turn["question"])
+        if has_history and (follow_up := talk.alike(question)) is not None:
+            return follow_up, False
         if (topic := talk.topic_first(question)) is None:
             return question, self._asks_who_is(question)
         spoken, is_named = topic
