@@ -125,7 +125,8 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
         if not used and not is_named:
             continue
         # "how many rooms does the flat have?" is not asked of the rooms in which things stand
-        if not used and is_document and unexplained(question, table, words - things, used):
+        beside = question.language.properties.keyword_set(question.language.operations.beside_counts)
+        if not used and is_document and unexplained(question, table, words - things - beside, used):
             continue
         if _asks_for_column(question, table, selected, words - named_things):
             continue

@@ -121,6 +121,7 @@ class OperationWords(WordLists):
     differing: re.Pattern[str]
     sections: re.Pattern[str]
     counting: re.Pattern[str]
+    beside_counts: WordSet
     counted_of_those: re.Pattern[str]
     spanning: re.Pattern[str]
     lasting: re.Pattern[str]
@@ -258,9 +259,9 @@ class OperationWords(WordLists):
         """The words for places in an order: first, third, last."""
         return self.earliest | self.latest | {*self.ordinals}
 
-    def is_ranking(self, keywords: frozenset[str]) -> bool:
-        """Return True if the keywords of a column name ranks, where the lowest is the best."""
-        return bool(keywords & self.properties.keyword_set(self.ranks))
+    def is_ranking(self, header: str) -> bool:
+        """Return True if the header of a column names ranks, where the lowest is the best: "Place", not "Places"."""
+        return not self.ranks.isdisjoint(fold(header).split())
 
     def _end(self, words: Sequence[str], place: int) -> tuple[frozenset[str], bool, int] | None:
         """Return the measures and the direction of the superlative at a place, and the place behind it."""

@@ -39,7 +39,7 @@ def comparisons(question: Question, tables: Sequence[Table]) -> list[Computed]:
         rows, column = _rows_and_measure(question, table, by)
         if len(rows) < 2 or column is None:
             continue
-        is_ranked = operations.is_ranking(column.keywords)
+        is_ranked = operations.is_ranking(column.header)
         amounts = {row: column.amount(row) or 0.0 for row in rows}
         first, second, *_ = sorted(amounts, key=lambda row: amounts[row], reverse=highest != is_ranked)
         name = rows[first].cells[first]

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...records.literals import MONTHS
 from ...records.ranked_rows import value_of
 from ...records.units import IN_BASE, quantity_of
 from ..question import Question
-from .columns import Column
+from .columns import Column, written_out
 from .table import Table
 
 _LIMIT_WORDS = 4  # behind "below" that may name a column
@@ -62,7 +63,7 @@ def bounds_of(question: Question) -> Iterator[Bound]:
     for comparing, is_above, is_inclusive in _comparing(question):
         amount = _AMOUNT.match(question.in_full, comparing.end())
         written = amount and value_of(amount["number"].rstrip(".,"))
-        if amount and written:
+        if amount and written and written_out(amount[0].split()[-1]) not in MONTHS:  # "from 20 April" is a day
             value = value_of(amount[0].strip()) or written
             words = question.in_full[comparing.start() : amount.end()]
             yield Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)

@@ -23,7 +23,16 @@ from .selections import alternatives, extent_of, in_named_column, selected_rows
 from .states import is_of_marks
 from .table import Selection, Table
 from .times import lasts
-from .words import column_of_ballot, content_words, is_of_holders, is_of_money, is_unexplained, money_words, unexplained
+from .words import (
+    column_of_ballot,
+    content_words,
+    is_of_holders,
+    is_of_money,
+    is_unexplained,
+    money_words,
+    title_words,
+    unexplained,
+)
 
 _CODE = re.compile(r"[A-Z]{1,4}[ -][A-Z\d -]*\d[A-Z\d -]*")  # "FL-KT 218"
 _LEAST_COVERAGE = 0.5  # of the words of a header, for a question to name it
@@ -64,6 +73,11 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
         rest = unexplained(question, table, content_words(question), used)
         if any(map(str.isdigit, "".join(rest))):
             continue  # "How many in 2019?" of columns for 2017 and 2018
+        named = [
+            column
+            for column in table.columns
+            if not table.words.keywords((column.cells[row] or {"text": ""})["text"]) & used
+        ]
         others = [column for column in table.columns if column.header and column is not table.name_column]
         others = [column for column in others if not (column.is_empty(row) or column.numbers_rows)]
         keywords = question.language.properties.keywords
@@ -74,7 +88,10 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
             others = [column for column in others if column.is_dated or column.clock]
         if question.language.operations.counting.search(question.in_full):
             others = [column for column in others if not is_of_money(column, question)]
-        if len(others) == 1 and not rest and types.is_request(question.in_full):  # "flour waffles" of "Amount"
+        names = table.name_column
+        if names is not None and names in named and not rest and title_words(table, question) & content_words(question):
+            column, likeness = names, 1.0  # "museum invoice" of "Number": the row is asked for by its customer
+        elif len(others) == 1 and not rest and types.is_request(question.in_full):  # "flour waffles" of "Amount"
             column, likeness = others[0], 1.0
         else:
             column, likeness = meant_column(question, others, used)
@@ -168,6 +185,10 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if held and question.language.operations.holding.search(question.in_full):  # "who has Emma?"
         return held[0]
     head = head_keywords(question)
+    day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
+    of_days = [column for column in table.dated if column.keywords & words - day_names]
+    if head & day_names and len(of_days) == 1:  # "due date" of "Date" and "Due": each of them is a date
+        return of_days[0]
     if headed := [column for column in table.columns if column.keywords & head]:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     fits = _fits(question, table, row, matched, words, wide)

@@ -251,7 +251,7 @@ def _rows_at_place(listing: Listing, order: AskedOrder, question: Question) -> l
     operations = question.language.operations
     # "the most places" are no ranks
     is_of_number = not (operations.most | operations.least).isdisjoint(order.words)
-    is_rank = bool(order.by) and not is_of_number and operations.is_ranking(listing.measures[0].keywords)
+    is_rank = bool(order.by) and not is_of_number and operations.is_ranking(listing.measures[0].header)
     different = sorted(set(amounts.values()), reverse=order.highest != is_rank)
     place = order.place - listing.skipped
     if not 0 < place <= len(different) or len(different) < 2:

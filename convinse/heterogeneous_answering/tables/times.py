@@ -37,8 +37,8 @@ def rows_in_time(
     question: Question, table: Table, selected: Selection, time: AskedTime, words: AbstractSet[str]
 ) -> Selection:
     """Keep the rows whose period fits the time of a question."""
-    dated = table.dated_by(words)
-    within = {*table.within(time, words)}
+    dated = _dated(question, table, words)
+    within = {*table.within(time, dated[0].keywords if len(dated) == 1 else words)}
     return Selection(
         [row for row in selected.rows if row in within],
         selected.used.union(_words_of_time(question), *(column.keywords for column in dated)),
@@ -57,7 +57,7 @@ def rows_in_season(question: Question, table: Table, selected: Selection, words:
     names = named & words
     if season is None or (named and not names):
         return selected
-    dated = table.dated_by(question.language.properties.keywords(question.in_full))
+    dated = _dated(question, table, question.language.properties.keywords(question.in_full))
     days: dict[int, list[_Day]] = {}
     for row in selected.rows:
         days[row] = [day for column in dated if (day := column.day(row))]
@@ -67,12 +67,24 @@ def rows_in_season(question: Question, table: Table, selected: Selection, words:
     if lasts(question, dated):
         days = {row: _days_between(of_row) for row, of_row in days.items()}
     explained = names or dated[0].keywords
+    on_day = question.language.times.seasons(f" {question.in_full} ".replace(" from ", " of "))
+    rows = [row for row, of_row in days.items() if any(season.admits(*day) for day in of_row)]
+    if season.is_bound and on_day is not None and not on_day.is_bound:  # "the invoice from 20 April" is of that day
+        rows = [row for row, of_row in days.items() if any(on_day.admits(*day) for day in of_row)] or rows
     return Selection(
-        [row for row, of_row in days.items() if any(season.admits(*day) for day in of_row)],
+        rows,
         selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words)),
         unjudged=_undated(selected.rows, dated),
         lacking=dated[0].header,
     )
+
+
+def _dated(question: Question, table: Table, words: AbstractSet[str]) -> list[Column]:
+    """Return the columns of dates that keywords name, or else all; of a file the first of "Date" and "Due"."""
+    dated = table.dated_by(words)
+    day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
+    is_by_day = question.is_of_files and len(dated) > 1 and dated[0].keywords <= day_names
+    return dated[:1] if is_by_day else dated
 
 
 def rows_at_hours(question: Question, table: Table, selected: Selection, hours: PartOfTime) -> Selection:
