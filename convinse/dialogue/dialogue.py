@@ -26,7 +26,7 @@ from .replies import LEAST, reply
 # arguments: turns, and the history of each
 AnswerTurns = Callable[[Sequence[Turn], Sequence[Sequence[Turn]]], None]
 
-_ABOUT_ANSWERS = frozenset(("reason", "repeat", "help", "sources", "more", "denial"))
+_ABOUT_ANSWERS = frozenset(("reason", "repeat", "help", "sources", "more", "affirm", "denial"))
 _MAX_TOPIC_WORDS = 8  # of a reply that names a topic
 _MIN_PART_WORDS = 3  # of a question that is a part of an utterance
 _MAX_PARTS = 3  # questions in an utterance

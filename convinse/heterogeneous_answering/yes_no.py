@@ -93,7 +93,8 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
         odds = np.log(yes / (1 - yes))
         odds = np.where([place in behind for place in order], -np.abs(odds), odds)
         read = float(weights @ odds / weights.sum())
-    if (said := _decides(question, question.evidences[order[0]])) is not None:
+    best_read = question.evidences[order[0]]
+    if (said := _on_days(question, best_read)) is not None or (said := _decides(question, best_read)) is not None:
         return _certain(said), tuple(order[:1])
     denial, best = question.language.words.denial.search, _text(question, order[0])
     is_denied = order[0] in behind or (denial(best) is None) != (denial(question.in_full) is None)
@@ -112,6 +113,27 @@ def _text(question: Question, place: int) -> str:
 def _certain(holds: bool) -> YesNoFeatures:
     sign = 1 if holds else -1
     return YesNoFeatures(covered=float(sign), read=sign * math.log((1 - _LEAST) / _LEAST))
+
+
+def _on_days(question: Question, read: ReadEvidence) -> bool | None:
+    """Return whether a sentence of a file that names days of the week has those of a question; None if it may not say it.
+
+    "It is open from Monday to Thursday" says that it is not on Friday.
+    """
+    words, keywords, times = question.language.words, question.language.properties.keywords, question.language.times
+    asked = times.days_of_week(question.in_full)
+    if not asked or not read.is_of_document or not sentence_spans(read):
+        return None
+    timeless = keywords(times.week.sub(" ", question.in_full)) - question.language.properties.light_keywords
+    start, end = best_sentence(question, read, timeless)
+    sentence = read.text[start:end]
+    said = times.days_of_week(sentence)
+    is_denied = any(words.denial.search(text) for text in (sentence, question.in_full))
+    turned = (words.opposites.get(word, frozenset()) for word in fold(question.in_full).split())
+    is_opposed = any(not opposites.isdisjoint(fold(sentence).split()) for opposites in turned)
+    if not said or is_denied or is_opposed or not timeless <= read.keywords or timeless.isdisjoint(keywords(sentence)):
+        return None
+    return asked <= said
 
 
 def _decides(question: Question, read: ReadEvidence) -> bool | None:

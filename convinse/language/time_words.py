@@ -76,6 +76,7 @@ class TimeWords(WordLists):
     succeeding: WordSet
     preceding: WordSet
     former: WordSet
+    week: re.Pattern[str]
     hours: re.Pattern[str]
     hour: re.Pattern[str]
     moments: WordSet
@@ -140,6 +141,15 @@ class TimeWords(WordLists):
         words = {*fold(text).split()}
         has_name = self.seasons(text) is not None or not words.isdisjoint(self.moments | self.before | self.after)
         return any(map(str.isdigit, text)) or has_name or not words.isdisjoint(self.while_ | self.until | self.since)
+
+    def days_of_week(self, text: str) -> frozenset[int]:
+        """Return the places of the weekdays that a text names, from Monday (0) on, and of those between: "Monday to Thursday"."""
+        names = [name.lower() for name in calendar.day_abbr]
+        days = set[int]()
+        for match in self.week.finditer(text):
+            first, last = (names.index(name[:3].lower()) for name in (match["first"], match["last"] or match["first"]))
+            days.update((first + further) % 7 for further in range((last - first) % 7 + 1))
+        return frozenset(days)
 
     def seasons(self, question: str) -> PartOfTime | None:
         """Return the days of months, the months and the weekdays that a question names; None without them, or with a year."""
