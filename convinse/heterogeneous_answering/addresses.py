@@ -17,11 +17,12 @@ _IN_BRACKETS = re.compile(r"\s*<[^<>]*>")
 _FORMS = {
     "mail": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "web": re.compile(r"(?:https?://|www\.)[^\s<>\"']*[^\s<>\"'.,;:!?)]"),
-    # "Holm 14, 24937 Flensburg", "12 Mill Lane, London SW1A 2AA", "5 Oak Street, Salem, OR 97301", "45 Rue de Lille, 75007 Paris"
+    # "Holm 14, 24937 Flensburg", "12 Mill Lane, London SW1A 2AA", "5 Oak Street, Salem, OR 97301", "45 Rue de Lille, 75007 Paris", "12 Linden Street"
     "post": re.compile(
         r"[^\W\d_][\w'’.-]+(?: [\w'’.-]+){0,3} \d{1,4} ?[a-z]?, (?:[A-Z]{1,2}-)?\d{4,5} [^\W\d_]\w+"
         r"|\d{1,4}[a-z]? [A-Z][\w'’.-]+(?: [A-Z][\w'’.-]+){0,3},? [A-Z]\w+(?: \w+)?,? (?:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]{2} \d{5})"
         r"|\d{1,4} [A-Z][\w'’.-]+(?: [\w'’.-]+){0,4}, \d{4,5} [A-Z]\w+"
+        r"|\d{1,4}[a-z]? [A-Z][\w'’-]+(?: [A-Z][\w'’-]+){1,3}"
     ),
     "account": re.compile(r"\b[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b"),
     "phone": re.compile(r"(?<![\w.,/-])(?!\d{4}-\d\d-\d\d)[+(]?\d(?:[ ()/–-]{0,2}\d){5,14}(?![\w@]|[.,/-]\d)"),
