@@ -121,8 +121,8 @@ def _on_days(question: Question, read: ReadEvidence) -> bool | None:
     "It is open from Monday to Thursday" says that it is not on Friday.
     """
     words, keywords, times = question.language.words, question.language.properties.keywords, question.language.times
-    asked = times.days_of_week(question.in_full)
-    if not asked or not read.is_of_document or not sentence_spans(read):
+    days = times.days_of_week(question.in_full)
+    if not days or not read.is_of_document or not sentence_spans(read):
         return None
     timeless = keywords(times.week.sub(" ", question.in_full)) - question.language.properties.light_keywords
     start, end = best_sentence(question, read, timeless)
@@ -133,7 +133,7 @@ def _on_days(question: Question, read: ReadEvidence) -> bool | None:
     is_opposed = any(not opposites.isdisjoint(fold(sentence).split()) for opposites in turned)
     if not said or is_denied or is_opposed or not timeless <= read.keywords or timeless.isdisjoint(keywords(sentence)):
         return None
-    return asked <= said
+    return days <= said
 
 
 def _decides(question: Question, read: ReadEvidence) -> bool | None:

@@ -121,6 +121,10 @@ class OperationWords(WordLists):
     differing: re.Pattern[str]
     sections: re.Pattern[str]
     counting: re.Pattern[str]
+    capacities: WordSet
+    taken: WordSet
+    vacant: WordSet
+    full: re.Pattern[str]
     beside_counts: WordSet
     counted_of_those: re.Pattern[str]
     spanning: re.Pattern[str]

@@ -190,7 +190,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if head & day_names and len(of_days) == 1:  # "due date" of "Date" and "Due": each of them is a date
         return of_days[0]
     if headed := [column for column in table.columns if column.keywords & head]:
-        return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
+        shared = {column: len(column.keywords & words) for column in headed}
+        return max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
     fits = _fits(question, table, row, matched, words, wide)
     if question.language.literals.paying.match(question.in_full):  # "how much is the single room" of "Room" and "Price"
         prices = [column for column in fits if is_of_money(column, question)]

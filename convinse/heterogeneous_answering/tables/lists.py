@@ -88,6 +88,8 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
         return not asks_when  # "when do you close on Saturday?"
     if times.clock(text) is not None and any(table.clocks for table in tables):
         return True
+    if operations.full.search(text) and any(table.vacancies for table in tables):  # "which course is full?"
+        return True
     # "who is not vaccinated?", "unpaid invoices", "what is below the minimum?"
     if any(any(denied_words(question, table)) or limiting_column(question, table) for table in tables):
         return True

@@ -96,11 +96,30 @@ def rows_in_state(
     A state is said by yes and no, by a header with gaps below it ("Done by"), by an amount of 0, or by a gap alone.
     """
     return (
-        _by_yes_or_no(question, table, selected, words, denied)
+        _by_vacancies(question, table, selected)
+        or _by_yes_or_no(question, table, selected, words, denied)
         or _by_header(question, table, selected)
         or _by_weekday(table, selected, words, denied)
         or _by_zero(table, selected, denied)
         or _by_gap(table, selected, denied)
+    )
+
+
+def _by_vacancies(question: Question, table: Table, selected: Selection) -> _State | None:
+    """Keep the rows with places left for "free", without any for "full"; a question for their number asks for that."""
+    column, operations, text = table.vacancies, question.language.operations, question.in_full
+    if column is None or operations.order(text):
+        return None
+    many = operations.counting.search(text)
+    counted = question.language.properties.keywords(text[many.end() :]) if many else frozenset[str]()
+    is_full = operations.full.search(text) is not None
+    if not is_full and counted and column.keywords <= counted:
+        return None
+    is_left = is_full == (question.language.words.denial.search(text) is not None)
+    rows = [row for row in selected.rows if (amount := column.amount(row)) is not None and (amount > 0) is is_left]
+    unjudged = sum(column.amount(row) is None for row in selected.rows)
+    return column, selected._replace(
+        rows=rows, used=selected.used | column.keywords, unjudged=selected.unjudged + unjudged, lacking=column.header
     )
 
 

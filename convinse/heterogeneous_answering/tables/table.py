@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from ...language.property_names import PropertyWords
 from ...language.read_evidence import ReadEvidence
 from ...language.text import fold
 from ...language.time_words import clock_times
-from ...records.evidence import Evidence, Row
+from ...records.evidence import Cell, Evidence, Row
 from ...records.periods import AskedTime, Period, period_of_cells
 from ..question import Question
 from .columns import Column, written_out
@@ -69,6 +69,7 @@ class Table:
         operations: likewise.
         titles: the keywords of the titles of its pages, if it has rows of several.
         pairs: the evidences of each row, if its cells are pairs of names and values.
+        vacancy: the word of the question for what is not taken; empty if it does not ask for that.
     """
 
     rows: Sequence[Row]
@@ -77,16 +78,41 @@ class Table:
     operations: OperationWords
     titles: Mapping[str, frozenset[str]] = field(default_factory=dict)
     pairs: Sequence[Sequence[Evidence]] = ()
+    vacancy: str = ""
 
     @cached_property
     def columns(self) -> list[Column]:
         """Its columns, from the left."""
         table = [{cell["column"]: cell for cell in row["cells"]} for row in self.rows]
         headers = {number: cell["header"] for row in reversed(table) for number, cell in row.items()}
-        return [
+        columns = [
             Column(header, self._header_keywords(header), [row.get(number) for row in table])
             for number, header in sorted(headers.items())
         ]
+        return [*columns, *self._vacancies(columns)]
+
+    @property
+    def vacancies(self) -> Column | None:
+        """The column of what is not taken, if the question asks for it and the table has what its things have room for."""
+        last = self.columns[-1]
+        return last if self.vacancy and last.header == self.vacancy else None
+
+    def _vacancies(self, columns: Sequence[Column]) -> Iterator[Column]:
+        """Yield the difference of "Places" and "Booked" as a column, if the question asks for what is free."""
+        numbers = [column for column in columns if self.vacancy and column.order and not column.is_dated]
+        taken = [column for column in numbers if not self.operations.taken.isdisjoint(fold(column.header).split())]
+        room = [column for column in numbers if not self.operations.capacities.isdisjoint(fold(column.header).split())]
+        room = [column for column in room if column not in taken]
+        if len(taken) != 1 or len(room) != 1:
+            return
+        cells: list[Cell | None] = []
+        for row, cell in enumerate(room[0].cells):
+            most, gone = room[0].amount(row), taken[0].amount(row)
+            if cell is None or most is None or gone is None or gone > most:
+                cells.append(None)
+            else:
+                cells.append({**cell, "text": f"{most - gone:g}", "entities": [], "header": self.vacancy})
+        yield Column(self.vacancy, self.words.keywords(self.vacancy) | room[0].keywords, cells)
 
     def _header_keywords(self, header: str) -> frozenset[str]:
         """Return the keywords of a header; of pairs those by which people ask for it, too: "From" has who sent a mail."""
@@ -184,7 +210,8 @@ class Table:
         firsts = [fold(next((cell["text"] for cell in row["cells"] if cell["text"]), "")).split() for row in self.rows]
         words = self.operations.totals
         totals = {place for place, first in enumerate(firsts) if first and (first[0] in words or first[-1] in words)}
-        for column in self.amounts if len(self.rows) > _MIN_SUMMED else ():
+        summed = [column for column in self.amounts if column is not self.vacancies]
+        for column in summed if len(self.rows) > _MIN_SUMMED else ():
             *others, last = column.order.amounts if column.order else [None]
             if last and math.isclose(last, math.fsum(filter(None, others))):
                 totals.add(len(self.rows) - 1)
@@ -317,4 +344,8 @@ def table_of(
     keywords, pages = question.language.properties.keywords, {row["page"] for row in rows}
     titles = {page: keywords(question.items.label(page) or "") for page in pages} if len(pages) > 1 else {}
     titles = {page: words | written.get(page, frozenset()) for page, words in titles.items()}
-    return Table(rows, places, question.language.properties, question.language.operations, titles, pairs)
+    operations, text = question.language.operations, question.in_full
+    full = operations.full.search(text)
+    vacancies = [fold(full[0])] if full else [word for word in fold(text).split() if word in operations.vacant]
+    vacancy = vacancies[0] if vacancies and question.is_of_files else ""
+    return Table(rows, places, question.language.properties, operations, titles, pairs, vacancy)
