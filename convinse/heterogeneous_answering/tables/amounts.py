@@ -105,6 +105,8 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         is_counted = operations.counting.search(text) is not None
         # "how much rent did we pay?"
         is_of_rows = not nouns or (not is_counted and nouns[0] <= frozenset().union(*table.row_keywords))
+        if question.language.literals.paying.match(text):  # "how much are all courses together" of "Fee" and "Places"
+            unnamed = [column for column in unnamed if is_of_money(column, question)] or unnamed
         unnamed = total_or_all(unnamed, question) if is_of_rows else []
         measures = table.measures(with_measures(spoken, question)) or unnamed
         if len(measures) != 1 or measures[0].is_timed:
