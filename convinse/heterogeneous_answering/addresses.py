@@ -25,13 +25,20 @@ _FORMS = {
         r"|\d{1,4}[a-z]? [A-Z][\w'’-]+(?: [A-Z][\w'’-]+){1,3}"
     ),
     "account": re.compile(r"\b[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b"),
-    "phone": re.compile(r"(?<![\w.,/-])(?!\d{4}-\d\d-\d\d)[+(]?\d(?:[ ()/–-]{0,2}\d){5,14}(?![\w@]|[.,/-]\d)"),
+    "phone": re.compile(
+        r"(?<![\w.,/-])(?!\d{4}-\d\d-\d\d)(?:\+|\((?=[^()]{1,6}\)))?\d(?:[ ()/–-]{0,2}\d){5,14}(?![\w@]|[.,/-]\d)"
+    ),
 }
 
 
 def without_address(name: str) -> str:
     """Return the name of whom a mail is from or to: of "Ada Holt <ada@x.example>" the first two words."""
     return _IN_BRACKETS.sub("", name).strip()
+
+
+def is_phone(text: str) -> bool:
+    """Return True for a telephone number, of which no part is a number."""
+    return _FORMS["phone"].fullmatch(text.strip()) is not None
 
 
 def address_form(question: Question) -> re.Pattern[str] | None:

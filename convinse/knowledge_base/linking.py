@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from ..config import ClocqParams
 from ..language.language import Language, english
+from ..records.literals import is_document_item
 from .items import Items
 from .spotting import LinkedMention, NameSpotter
 
@@ -76,7 +77,8 @@ class EntityLinker:
                     + params.h_coh * coherence
                 )
                 # "who played Jack in Titanic?": the Jack of another film is called so, too
-                is_nickname = not candidate.is_label and is_word and mention.kind == "name"
+                is_nickname = is_word and not candidate.is_label and mention.kind == "name"
+                is_nickname = is_nickname and not is_document_item(candidate.id)  # files have no relations
                 if connectivity >= (1.0 if needs_relation else 0.5 if is_nickname and len(spotted) > 1 else 0.0):
                     scored.append((candidate, round(score, 6)))
             if not scored:

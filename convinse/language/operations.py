@@ -125,6 +125,7 @@ class OperationWords(WordLists):
     taken: WordSet
     vacant: WordSet
     full: re.Pattern[str]
+    births: WordSet
     beside_counts: WordSet
     counted_of_those: re.Pattern[str]
     spanning: re.Pattern[str]

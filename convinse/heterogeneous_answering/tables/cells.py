@@ -12,7 +12,7 @@ from ...records.literals import is_date, is_document_item, is_number, number_ent
 from ...records.ranked_rows import value_of
 from ...records.units import BASE_UNITS
 from ...records.written_values import UNKNOWN, day_in, value_at
-from ..addresses import without_address
+from ..addresses import is_phone, without_address
 from ..candidates import Computed
 from ..question import Question
 from .bounds import with_measures
@@ -89,7 +89,8 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
         if question.language.operations.counting.search(question.in_full):
             others = [column for column in others if not is_of_money(column, question)]
         names = table.name_column
-        if names is not None and names in named and not rest and title_words(table, question) & content_words(question):
+        asking = content_words(question) - used
+        if names is not None and names in named and asking and asking <= title_words(table, question):
             column, likeness = names, 1.0  # "museum invoice" of "Number": the row is asked for by its customer
         elif len(others) == 1 and not rest and types.is_request(question.in_full):  # "flour waffles" of "Amount"
             column, likeness = others[0], 1.0
@@ -186,7 +187,9 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         return held[0]
     head = head_keywords(question)
     day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
-    of_days = [column for column in table.dated if column.keywords & words - day_names]
+    births = question.language.properties.keyword_set(question.language.operations.births)
+    asking = words - day_names | (births if words & births else frozenset())
+    of_days = [column for column in table.dated if column.keywords & asking]
     if head & day_names and len(of_days) == 1:  # "due date" of "Date" and "Due": each of them is a date
         return of_days[0]
     if headed := [column for column in table.columns if column.keywords & head]:
@@ -277,7 +280,8 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     name = without_address(text)
     if table.pairs and name != text:  # of an address
         answers = [{"id": name, "label": name}]
-    if kind == "number" and _CODE.fullmatch(text) and value_at(text, 0, len(text)) is None:
+    is_code = is_phone(text) or (_CODE.fullmatch(text) and value_at(text, 0, len(text)) is None)
+    if kind == "number" and is_code and not column.order:
         return [{"id": text, "label": text}]  # a number plate, of which no part is a number
     if kind == "number":
         if not answers and text.isdecimal() and not column.is_dated:  # a count that looks like a year

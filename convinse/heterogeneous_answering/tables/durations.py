@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
+from ...language.text import fold
 from ...records.evidence import Entity
 from ...records.literals import is_calendar_day
 from ...records.units import UNIT_RANKS
@@ -78,6 +79,9 @@ def lasting_longest(question: Question, tables: Sequence[Table]) -> list[Compute
 
 def _span_of_days(question: Question, table: Table, row: int) -> timedelta | None:
     """Return the time between the first and the last day of a row, to the minute if both say so; None without both."""
+    births = question.language.operations.births
+    if any(not births.isdisjoint(fold(column.header).split()) for column in table.dated):
+        return None  # from a birth to the day of joining nothing lasts
     if not lasts(question, table.dated) and not _are_in_order(table.dated):
         return None
     cells = (column.cells[row] for column in table.dated)
