@@ -11,6 +11,7 @@ from ..config import resolve
 from ..documents.quotes import add_quotes
 from ..heterogeneous_answering.abstention import foreign
 from ..language.language import Language
+from ..language.text import fold
 from ..question_understanding.base import history_turn
 from ..question_understanding.rewriting import CORRECTION
 from ..records.conversation import Turn, new_turn
@@ -164,6 +165,14 @@ class Dialogue:
         act = self._act(utterance)
         if last is not None and "extent" in last and language.operations.asked_again(utterance, last["question"]):
             act = QUESTION  # "which ones?" asks for what was counted
+        if last is not None:
+            if (
+                in_order := language.steps.in_order(utterance, last.get("resolved_question", last["question"]))
+            ) is not None:
+                return Reading((in_order,), earlier)
+            left_out = language.talk.left_out(utterance)
+            if left_out and (left_out_of(last, left_out) or self._means_answer(left_out)):
+                act = "more"
         needs_turn = act in ("more", "correction")
         if (needs_turn and last is None) or (act == "correction" and asks(utterance)):
             act = QUESTION
@@ -203,8 +212,15 @@ class Dialogue:
                     answers = turn.get("pred_answers", [])
                     listed = [ranked for ranked in answers if ranked.get("list")] or answers[:1]
                     shown.update(ranked["answer"]["id"] for ranked in listed)
+            shown.update(left_out_of(last, language.talk.left_out(utterance)))
             return Reading((last["question"],), earlier[:-1], act, "", last.get("meanings", ()), frozenset(shown))
         return Reading(act=act, sentence=reply(act, last, sources, self._resources))
+
+    def _means_answer(self, words: str) -> bool:
+        """Return True for words that stand for an answer: "him", "that one"."""
+        spoken = self._resources.language.words
+        said = set(fold(words).split())
+        return said <= spoken.personal | spoken.definite | spoken.pointing | spoken.ones
 
     def _choice(self, utterance: str, last: Turn, earlier: Sequence[Turn]) -> Reading | None:
         # the last question again, if the utterance answers its clarification question; else None
@@ -228,6 +244,15 @@ class Dialogue:
         if pronoun is None or (not is_linked and self._act(utterance) != QUESTION):
             return None
         return Reading((with_topic(question, pronoun, topic, language),), earlier, replaces=last.get("turn"))
+
+
+def left_out_of(last: Turn, words: str) -> list[str]:
+    """Return the ids of the answers of a turn that some words name: those of Bruce Willis for "willis"."""
+    said = set(fold(words).split())
+    answers = last.get("pred_answers", [])
+    return [
+        ranked["answer"]["id"] for ranked in answers if said and said <= set(fold(ranked["answer"]["label"]).split())
+    ]
 
 
 def parts_of(question: str, language: Language) -> list[str]:

@@ -63,6 +63,9 @@ class StepWords(WordLists):
     aged: re.Pattern[str]
     identifying: re.Pattern[str]
     defining: re.Pattern[str]
+    next_one: re.Pattern[str]
+    previous_one: re.Pattern[str]
+    numbered_one: re.Pattern[str]
 
     def descriptions(
         self, text: str, names: Sequence[tuple[int, int]], *, has_topic: bool = False
@@ -94,6 +97,29 @@ class StepWords(WordLists):
         if len(words) > 2 and fold(words[0]) in self.words.definite and self.types.names_class(fold(words[1])):
             words = words[2:]
         return "" if self.words.personal.issuperset(map(fold, words)) else " ".join(words)
+
+    def in_order(self, utterance: str, last_question: str) -> str | None:
+        """Return the last question with the place in an order that an utterance asks for; None if it names no order.
+
+        "and the one after that?" behind "what was Adele's first album?" asks for the second, "and the last?" for the last.
+        """
+        places = [match for match in _TOKEN.finditer(last_question) if match[0].lower() in self.operations.places]
+        if len(places) != 1:
+            return None
+        ordered = ("first", *self.operations.ordinals)
+        said = places[0][0].lower()
+        number = ordered.index(said) if said in ordered else None
+        numbered = self.numbered_one.match(utterance)
+        if numbered and numbered["place"].lower() in self.operations.places:
+            place = numbered["place"].lower()
+        elif number is not None and number + 1 < len(ordered) and self.next_one.match(utterance):
+            place = ordered[number + 1]
+        elif number and self.previous_one.match(utterance):
+            place = ordered[number - 1]
+        else:
+            return None
+        full = f"{last_question[: places[0].start()]}{place}{last_question[places[0].end() :]}"
+        return f"{full.rstrip(' ?.!')}?" if self.types.asks(full) else full
 
     def is_verb(self, text: str, start: int, end: int) -> bool:
         """Return True for a word with the ending of one behind "who" or "had", which is no name: "who had recommended her"."""

@@ -26,6 +26,7 @@ class TalkWords(WordLists):
     taking_back: re.Pattern[str]
     put_right: re.Pattern[str]
     put_off: re.Pattern[str]
+    besides: re.Pattern[str]
     self_repair: re.Pattern[str]
     about: re.Pattern[str]
     also: re.Pattern[str]
@@ -54,6 +55,11 @@ class TalkWords(WordLists):
                 rest = behind
         rest = self.contracted.sub(r"\1's", rest)
         return rest if _WORD.search(rest) else utterance
+
+    def left_out(self, utterance: str) -> str:
+        """Return what an utterance asks for more besides, "him" of "and apart from him?"; empty if it asks for no more."""
+        match = self.besides.match(utterance)
+        return next(filter(None, match.groups()), "") if match else ""
 
     def _has_pronoun(self, text: str) -> bool:
         return not self.words.personal.isdisjoint(fold(text).split())
