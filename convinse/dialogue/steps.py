@@ -99,13 +99,15 @@ def _is_settled(turn: Turn, words: StepWords) -> bool:
     """Return True if an answer is too probable to be changed by a step.
 
     The answer to a question for an age never is, nor that to one whose inner thing is of the kind that it asks for: "Who recommended
-    the actor who ...?".
+    the actor who ...?". Where a place or a number is asked for, a thing may be what is described: "Where was Titanic's director born?".
     """
-    expected = words.types.expected_type(turn.get("resolved_question", turn["question"])).kind
+    expected = words.types.expected_type(turn.get("resolved_question", turn["question"]))
     kinds = {words.types.expected_type(step["question"]).kind for step in turn["steps"]} - {"any"}
-    if expected in kinds or any("use" in step for step in turn["steps"]):
+    if expected.kind in kinds or any("use" in step for step in turn["steps"]):
         return False
-    return best_score(turn) >= _SETTLED
+    if best_score(turn) < _SETTLED:
+        return False
+    return expected.is_of_things or turn["pred_answers"][0]["answer"]["id"][:1].isdigit()
 
 
 def best_score(turn: Turn) -> float:

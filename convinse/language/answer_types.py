@@ -31,6 +31,11 @@ class AnswerType(NamedTuple):
         """The type in words, as the last slot of a representation."""
         return " ".join(self.words) if self.words else {"yesno": _YES_OR_NO, "any": ""}.get(self.kind, self.kind)
 
+    @property
+    def is_of_things(self) -> bool:
+        """True if it asks for people or things, or for yes or no: neither for a place nor for a value."""
+        return self.kind in ("yesno", "person", "item")
+
 
 _ANY = AnswerType("any")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from .answer_types import AnswerTypes
@@ -79,8 +80,9 @@ class StepWords(WordLists):
         """
         tokens = list(self._tokens(text, names))
         found = [*self._owned(text, tokens), *self._related(text, tokens), *self._in_clauses(text, tokens)]
+        found += self._in_keywords(text, tokens)
         if has_topic:
-            found += self._numbered(text, tokens)
+            found += [*self._numbered(text, tokens), *self._spoken_of(text, tokens)]
         asking = [
             part for part in found if "," not in text[part.start : part.end] and self._asks_more(text, tokens, part)
         ]
@@ -252,13 +254,37 @@ class StepWords(WordLists):
             ):
                 yield self._description(text, tokens[place - 1].start, noun.end, noun.form)
 
+    def _in_keywords(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
+        """Yield "titanic director" of "titanic director birthplace" and of "when was the titanic director born"."""
+        for place, (name, noun) in enumerate(pairwise(tokens)):
+            is_first = place == 0 or tokens[place - 1].form in self.words.articles
+            is_person = not noun.is_name and noun.form in self.types.person_nouns
+            is_last = place + 2 == len(tokens) or not tokens[place + 2].is_name
+            if name.is_name and is_first and is_person and is_last and text[name.end : noun.start] == " ":
+                start = tokens[max(0, place - 1)].start
+                owner = self.words.owner(text[name.start : name.end])
+                yield Description(start, noun.end, f"Who is {owner} {text[noun.start : noun.end]}?")
+
+    def _spoken_of(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
+        """Yield "the author" of "when was the author born", "director" of "director's birthplace": that of what was spoken of."""
+        for place, noun in enumerate(tokens):
+            if self._breaks(noun) or noun.form not in self.types.person_nouns:
+                continue
+            has_article = place > 0 and tokens[place - 1].form in self.words.definite
+            if place > 1 and tokens[place - 2].form not in self.types.existential | self.behind:
+                continue  # "with Maradona as the coach"
+            is_whole = place + 2 >= len(tokens) or tokens[place + 1].form not in self.behind | self.clause
+            if is_whole and (has_article or (place == 0 and _OWNER.match(text, noun.end))):
+                start = tokens[place - 1].start if has_article else noun.start
+                yield Description(start, noun.end, f"Who is the {text[noun.start : noun.end]}?")
+
     def _with_nouns(self, tokens: Sequence[_Token], name: int) -> int:
         """Return the end of a name with the nouns behind it: "the German national team"."""
         end = tokens[name].end
         for token in tokens[name + 1 : name + 2 + _MODIFIERS]:
             if self._breaks(token):
                 break
-            if self.types.names_class(token.form):
+            if self.types.names_class(token.form) and token.form not in self.types.date_nouns:
                 end = token.end
         return end
 
@@ -303,7 +329,8 @@ class StepWords(WordLists):
             is_within = any(token.form in self.behind for token in before)  # "in which country is the city where"
             is_other = bool(nouns) and self._is_person(nouns[-1]) != part.question.startswith(("Who ", "Whom "))
             return is_other or (bool(nouns) and is_within)
-        return any(map(self._says, [*before, *behind]))
+        is_origin = bool(behind) and behind[-1].form in self.behind  # "where is the director of Alien from"
+        return is_origin or any(map(self._says, [*before, *behind]))
 
     def _without_times(self, text: str, tokens: Sequence[_Token]) -> list[_Token]:
         """Return tokens without the times that they name and the words that lead to these: "starting in 1990"."""

@@ -79,8 +79,16 @@ def test_the_answer_to_the_whole_question_stays_if_it_is_more_probable_but_never
 
 
 def test_a_settled_answer_takes_no_step():
-    turn, questions = taken(answered("q", ("Canada", 0.95), steps=[{**STEP}]), {})
+    turn, questions = taken(
+        answered("which award did Titanic's director win", ("Oscar", 0.95), steps=[{**STEP}]), {}
+    )
     assert questions == [] and "steps" not in turn
+
+
+def test_what_is_described_settles_no_place_however_probable():
+    turn = answered("where was Titanic's director born", (CAMERON, 0.95), steps=[{**STEP}])
+    turn, _ = taken(turn, {STEP["question"]: [(CAMERON, 0.9)], "where was James Cameron born": [("Kapuskasing", 0.8)]})
+    assert turn["pred_answers"][0]["answer"]["label"] == "Kapuskasing"
 
 
 def test_an_unknown_part_is_named():
