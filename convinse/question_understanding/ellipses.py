@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import dropwhile, groupby, takewhile
 
@@ -232,12 +232,24 @@ class Ellipses:
 
     def _asks_property(self, question: str) -> bool:
         """Return True for "and the composer?", which is the name of a property."""
+        return bool(self.properties_named(question))
+
+    def properties_named(self, question: str) -> Sequence[str]:
+        """Return the ids of the properties of which a question is no more than the name: "and the budget?"."""
         words = self._language.words.without_article(fold(self._replacement(question, "", "")))
-        return self._has_relations and words in self._property_names
+        return self._properties_by_name.get(self._keywords(words), ()) if self._has_relations else ()
+
+    def _keywords(self, text: str) -> str:
+        """Return a text in small letters with the keyword of each word in its place: "actor" for "Actors"."""
+        return " ".join(map(self._language.properties.keyword, fold(text).split()))
 
     @cached_property
-    def _property_names(self) -> frozenset[str]:
-        return frozenset(fold(name) for _, label, aliases in self._kb.properties() for name in (label, *aliases))
+    def _properties_by_name(self) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for prop, label, aliases in self._kb.properties():
+            for name in (label, *aliases):
+                found.setdefault(self._keywords(name), []).append(prop)
+        return found
 
     def _named(self, last_question: str, place: _Place) -> _Place:
         """Return the place of the name of a question that a place is in, and of its first one for "When": no name replaces that."""

@@ -19,7 +19,7 @@ from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Mention
-from ..records.literals import is_document_item
+from ..records.literals import is_document_item, is_item
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from ..support.logit import Logit
 from ..wikipedia.pages import Pages
@@ -191,6 +191,7 @@ class Rewriter:
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
+        order = self._owning(question, order, entities, present) or order
         is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
         # "where is it?" behind "which device is the oldest?" is no ellipsis
@@ -237,7 +238,7 @@ class Rewriter:
                 return completed
         # without relations between items, a question without pronoun does not refer to the history
         stands_alone = not self._has_relations and not self._reader.pronouns(question)
-        if not order or probabilities[order[0]] <= 1 - probabilities.sum() or stands_alone:
+        if not order or probabilities.max() <= 1 - probabilities.sum() or stands_alone:
             return completed or FullQuestion(question)
         likely = [order[0], *(place for place in order[1:] if probabilities[place] >= _MIN_PROBABILITY)]
         # what is unlikely is not taken from a topic that is over
@@ -249,6 +250,17 @@ class Rewriter:
             name, insertion = _inserted(len(text) + 2, referents[0])
             return FullQuestion(f"{text} ({name})?", (*completed.insertions, insertion))
         return self._with_referents(question, referents)
+
+    def _owning(
+        self, question: str, order: Sequence[int], entities: Sequence[EarlierEntity], present: range
+    ) -> list[int]:
+        """Return the places of those of the topic that have what a question names: a film, not its director, has a budget."""
+        named = set(self._ellipses.properties_named(question))
+        of_topic = (place for place in order if named and entities[place].is_in(present))
+        return [place for place in of_topic if not named.isdisjoint(self._properties_of(entities[place].entity["id"]))]
+
+    def _properties_of(self, item: str) -> Sequence[str]:
+        return self._kb.properties_of(item) if is_item(item) else ()
 
     def _of_pronouns(
         self,

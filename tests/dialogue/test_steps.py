@@ -79,9 +79,7 @@ def test_the_answer_to_the_whole_question_stays_if_it_is_more_probable_but_never
 
 
 def test_a_settled_answer_takes_no_step():
-    turn, questions = taken(
-        answered("which award did Titanic's director win", ("Oscar", 0.95), steps=[{**STEP}]), {}
-    )
+    turn, questions = taken(answered("which award did Titanic's director win", ("Oscar", 0.95), steps=[{**STEP}]), {})
     assert questions == [] and "steps" not in turn
 
 
