@@ -166,9 +166,8 @@ class Dialogue:
         if last is not None and "extent" in last and language.operations.asked_again(utterance, last["question"]):
             act = QUESTION  # "which ones?" asks for what was counted
         if last is not None:
-            if (
-                in_order := language.steps.in_order(utterance, last.get("resolved_question", last["question"]))
-            ) is not None:
+            in_order = language.steps.in_order(utterance, last.get("resolved_question", last["question"]))
+            if in_order is not None:  # "next?" behind "what was Adele's first album?"
                 return Reading((in_order,), earlier)
             left_out = language.talk.left_out(utterance)
             if left_out and (left_out_of(last, left_out) or self._means_answer(left_out)):
