@@ -96,7 +96,7 @@ def _of_age(
     elif words.back_then.search(rest) and history:
         return [born, _back_then(history, kb, language)]
     elif thing := _thing_within(text, start, linked, owner):  # "how old was Jodie Foster in Taxi Driver?"
-        said, question = f"{thing} came out", f"When did {thing} come out?"
+        said, question = f"{thing} came out", f"When was {thing} published or released?"
     elif not language.times.present.isdisjoint(fold(rest).split()):
         return [born, {"text": "", "question": "", "use": "then"}]
     else:
@@ -114,7 +114,8 @@ def _back_then(history: Sequence[Turn], kb: Items, language: Language) -> Step:
             kinds = kb.types(entity["id"]) if is_item(entity["id"]) else ()
             if language.answer_types.entity_kind(entity["id"], kinds) == "thing":
                 said = f"{entity['label']} came out"
-                return {"text": said, "question": f"When did {entity['label']} come out?", "use": "then"}
+                question = f"When was {entity['label']} published or released?"
+                return {"text": said, "question": question, "use": "then"}
     return {"text": said, "question": f"When: {said}", "use": "then"}
 
 
