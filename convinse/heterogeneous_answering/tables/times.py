@@ -84,7 +84,7 @@ def _dated(question: Question, table: Table, words: AbstractSet[str]) -> list[Co
     dated = table.dated_by(words)
     day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     is_by_day = question.is_of_files and len(dated) > 1 and dated[0].keywords <= day_names
-    return dated[:1] if is_by_day else dated
+    return dated[:1] if is_by_day and not lasts(question, dated) else dated
 
 
 def rows_at_hours(question: Question, table: Table, selected: Selection, hours: PartOfTime) -> Selection:
