@@ -168,7 +168,7 @@ class Dialogue:
         if last is not None:
             in_order = language.steps.in_order(utterance, last.get("resolved_question", last["question"]))
             if in_order is not None:  # "next?" behind "what was Adele's first album?"
-                return Reading((in_order,), earlier)
+                return Reading((in_order,))
             left_out = language.talk.left_out(utterance)
             if left_out and (left_out_of(last, left_out) or self._means_answer(left_out)):
                 act = "more"
