@@ -181,11 +181,9 @@ class Dialogue:
             head = language.talk.leading.match(utterance)
             rest = utterance[head.end() :] if head else utterance
             question = language.talk.bare(rest if asks(rest) else utterance)
-            said = language.talk.replacement(question)
-            if said != question.strip(" .!?,") and language.answer_types.asks_what(
-                said
-            ):  # "actually I meant who directed the films"
-                question = said
+            wording = language.talk.replacement(question)
+            is_meant = wording != question.strip(" .!?,") and language.answer_types.asks_what(wording)
+            question = wording if is_meant else question  # "actually I meant who directed the films"
             if not earlier and foreign(question, language.words.common) is None:
                 pronoun = missing_topic(question, self._resources)
                 if pronoun is not None:

@@ -250,7 +250,7 @@ def ages_between(born: Entity, then: Entity) -> dict[int, float]:
         return {0: 1.0}
     turned = 0.5  # the share of the possible days on which the birthday is over
     if precision == 1 and before != behind and min(start[0], end[0]) > 0:
-        share = ((start if before > 1 else end)[1] - 0.5) / 12
+        share = ((start if before > 1 else end)[1] - 0.5) / 12  # of the year before the middle of the month
         turned = 1 - share if before > 1 else share
     return {years: turned, years - 1: 1 - turned}
 

@@ -63,7 +63,7 @@ class EntityLinker:
             rivals = dict.fromkeys(c.id for pool in other_pools for c, _ in pool)
             # "who did zidane play for at juventus": a surname in lower case beside a name, if a fact has both
             needs_relation = mention.kind == "part" and mention.surface.islower() and has_names
-            is_word = mention.surface.isalpha()
+            may_be_nickname = mention.kind == "name" and mention.surface.isalpha() and len(spotted) > 1
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
@@ -76,10 +76,9 @@ class EntityLinker:
                     + params.h_conn * connectivity
                     + params.h_coh * coherence
                 )
-                # "who played Jack in Titanic?": the Jack of another film is called so, too
-                is_nickname = is_word and not candidate.is_label and mention.kind == "name"
-                is_nickname = is_nickname and not is_document_item(candidate.id)  # files have no relations
-                if connectivity >= (1.0 if needs_relation else 0.5 if is_nickname and len(spotted) > 1 else 0.0):
+                # "who played Jack in Titanic?" means no Jack who has nothing to do with it; files have no relations
+                is_nickname = may_be_nickname and not candidate.is_label and not is_document_item(candidate.id)
+                if (connectivity == 1 or not needs_relation) and (connectivity > 0 or not is_nickname):
                     scored.append((candidate, round(score, 6)))
             if not scored:
                 continue

@@ -10,7 +10,7 @@ from .text import Words, fold
 from .word_lists import Numbers, WordLists, WordSet
 
 _LONGEST_TOPIC = 9  # words
-_LONGEST_FOLLOW_UP = 4  # words of a topic of which the last question is asked, too
+_LONGEST_FOLLOW_UP = 4  # words of a topic of which the last question is asked, too; as in `bare_ellipsis`
 _AFTER_TOPIC = re.compile(r"(?i)(?:\s+(?:now|next|then|again))?\s*(?:[,.:;]+|\s-)\s+|\s+now\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?!s\b)\w+)*")
 

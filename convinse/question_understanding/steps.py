@@ -89,14 +89,14 @@ def _of_age(
     elif clause and year is None:
         said = _with_owner(_with_topics(clause, history, kb, language), owner, language)
         if said == clause and not any(first >= until for first, _ in linked):  # "when 21 was released": by whom?
-            said = f"{clause} ({_latest(history) or owner})"
+            said = f"{clause} ({next((entity['label'] for entity in _topics(history)), owner)})"
         question = f"When did {said}?"
     elif year is not None:
         return [born, {"text": year[0], "question": "", "use": "then"}]
     elif words.back_then.search(rest) and history:
         return [born, _back_then(history, kb, language)]
     elif thing := _thing_within(text, start, linked, owner):  # "how old was Jodie Foster in Taxi Driver?"
-        said, question = f"{thing} came out", f"When was {thing} published or released?"
+        return [born, _coming_out(thing)]
     elif not language.times.present.isdisjoint(fold(rest).split()):
         return [born, {"text": "", "question": "", "use": "then"}]
     else:
@@ -107,28 +107,31 @@ def _of_age(
 def _back_then(history: Sequence[Turn], kb: Items, language: Language) -> Step:
     """Return the question for the time of the last turn: what it asks if that is a date, its year, or that of what it is about."""
     said = history[-1].get("resolved_question") or history[-1]["question"]
-    if language.answer_types.expected_type(said).kind != "date":
-        if year := _YEAR.search(said):
-            return {"text": year[0], "question": "", "use": "then"}
-        for entity in history[-1]["representation"]["entities"] if "representation" in history[-1] else ():
-            kinds = kb.types(entity["id"]) if is_item(entity["id"]) else ()
-            if language.answer_types.entity_kind(entity["id"], kinds) == "thing":
-                said = f"{entity['label']} came out"
-                question = f"When was {entity['label']} published or released?"
-                return {"text": said, "question": question, "use": "then"}
+    if language.answer_types.expected_type(said).kind == "date":
+        return {"text": said, "question": f"When: {said}", "use": "then"}
+    if year := _YEAR.search(said):
+        return {"text": year[0], "question": "", "use": "then"}
+    for entity in _topics(history):
+        kinds = kb.types(entity["id"]) if is_item(entity["id"]) else ()
+        if language.answer_types.entity_kind(entity["id"], kinds) == "thing":
+            return _coming_out(entity["label"])
     return {"text": said, "question": f"When: {said}", "use": "then"}
+
+
+def _coming_out(thing: str) -> Step:
+    """Return the question for the time of a work; "come out" alone finds films of a book, too."""
+    return {"text": f"{thing} came out", "question": f"When was {thing} published or released?", "use": "then"}
+
+
+def _topics(history: Sequence[Turn]) -> Sequence[Entity]:
+    """Return what the last turn is about; empty if it is about nothing that is known."""
+    return history[-1]["representation"]["entities"] if history and "representation" in history[-1] else ()
 
 
 def _thing_within(text: str, start: int, linked: Sequence[tuple[int, int]], owner: str) -> str:
     """Return the name behind "in" of a question for an age, other than that of its owner; else an empty text."""
     names = (text[first:last] for first, last in linked if first > start and text[:first].endswith(" in "))
     return next((name for name in names if name != owner), "")
-
-
-def _latest(history: Sequence[Turn]) -> str:
-    """Return the name of what the last turn is about; empty if it is about nothing that is known."""
-    entities = history[-1]["representation"]["entities"] if history and "representation" in history[-1] else []
-    return entities[0]["label"] if entities else ""
 
 
 def _described_owner(text: str, start: int, names: Sequence[tuple[int, int]], language: Language) -> str:

@@ -73,15 +73,10 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
         rest = unexplained(question, table, content_words(question), used)
         if any(map(str.isdigit, "".join(rest))):
             continue  # "How many in 2019?" of columns for 2017 and 2018
-        named = [
-            column
-            for column in table.columns
-            if not table.words.keywords((column.cells[row] or {"text": ""})["text"]) & used
-        ]
-        others = [column for column in table.columns if column.header and column is not table.name_column]
+        # the columns by which the question does not name the row
+        unnamed = [column for column in table.columns if not _has_words(column, row, table, used)]
+        others = [column for column in unnamed if column.header and column is not table.name_column]
         others = [column for column in others if not (column.is_empty(row) or column.numbers_rows)]
-        keywords = question.language.properties.keywords
-        others = [column for column in others if not keywords((column.cells[row] or {"text": ""})["text"]) & used]
         if not {question.expected.kind, types.expected_type(question.in_full).kind} & {"date", "number"}:
             others = [column for column in others if not column.order]  # no day answers "who delivered it?"
         if types.expected_type(question.in_full).kind == "date":  # no room answers "when is the training?"
@@ -90,7 +85,7 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
             others = [column for column in others if not is_of_money(column, question)]
         names = table.name_column
         asking = content_words(question) - used
-        if names is not None and names in named and asking and asking <= title_words(table, question):
+        if names in unnamed and asking and asking <= title_words(table, question):
             column, likeness = names, 1.0  # "museum invoice" of "Number": the row is asked for by its customer
         elif len(others) == 1 and not rest and types.is_request(question.in_full):  # "flour waffles" of "Amount"
             column, likeness = others[0], 1.0
@@ -130,6 +125,12 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
     return rows[0], selection.used
 
 
+def _has_words(column: Column, row: int, table: Table, words: AbstractSet[str]) -> bool:
+    """Return True if the cell of a column in a row has some of the keywords."""
+    cell = column.cells[row]
+    return cell is not None and not table.words.keywords(cell["text"]).isdisjoint(words)
+
+
 def _names_cell(table: Table, row: int, used: AbstractSet[str]) -> bool:
     """Return True if some words are more than a third of those of a cell: "school" is not "Last day of school".
 
@@ -164,10 +165,7 @@ def requested_cell(question: Question, table: Table) -> tuple[int, Column] | Non
     """Return the row and the column that a question names; None if it names none, several, or relates rows to each other."""
     row, used = requested_row(question, table) or (0, frozenset[str]())
     column = _requested_column(question, table, row, used) if used else None
-    cell = None if column is None else column.cells[row]
-    if column is None or (cell is not None and table.words.keywords(cell["text"]) & used):
-        return None
-    return row, column
+    return None if column is None or _has_words(column, row, table, used) else (row, column)
 
 
 def _requested_column(question: Question, table: Table, row: int, matched: AbstractSet[str]) -> Column | None:
@@ -234,8 +232,7 @@ def _fits(
     """
     fits = {}
     for column in table.columns:
-        cell = column.cells[row]
-        if cell is not None and table.words.keywords(cell["text"]) & matched:
+        if _has_words(column, row, table, matched):
             continue
         # "who got a mail from Ines?" of "To", "when does Jonas work on Monday?" of "Mon"
         # and "points" of "Pts"

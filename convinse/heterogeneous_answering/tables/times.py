@@ -61,22 +61,30 @@ def rows_in_season(question: Question, table: Table, selected: Selection, words:
     days: dict[int, list[_Day]] = {}
     for row in selected.rows:
         days[row] = [day for column in dated if (day := column.day(row))]
+    if (on_day := _on_day(question, season)) and any(on_day.admits(*day) for of_row in days.values() for day in of_row):
+        season = on_day
     years = {year for of_row in days.values() for year, _, _ in of_row}
     if season.is_bound and len(years) > 1:
         return None
     if lasts(question, dated):
         days = {row: _days_between(of_row) for row, of_row in days.items()}
     explained = names or dated[0].keywords
-    on_day = question.language.times.seasons(f" {question.in_full} ".replace(" from ", " of "))
-    rows = [row for row, of_row in days.items() if any(season.admits(*day) for day in of_row)]
-    if season.is_bound and on_day is not None and not on_day.is_bound:  # "the invoice from 20 April" is of that day
-        rows = [row for row, of_row in days.items() if any(on_day.admits(*day) for day in of_row)] or rows
     return Selection(
-        rows,
+        [row for row, of_row in days.items() if any(season.admits(*day) for day in of_row)],
         selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words)),
         unjudged=_undated(selected.rows, dated),
         lacking=dated[0].header,
     )
+
+
+def _on_day(question: Question, season: PartOfTime) -> PartOfTime | None:
+    """Return the day that a question for one thing has behind "from": "the invoice from 20 April"; None for "invoices from 20 April"."""
+    if not season.is_bound or question.language.operations.asks_for_several(question.in_full):
+        return None
+    times = question.language.times
+    words = [word for word in question.in_full.split() if word.casefold() not in times.since]
+    day = times.seasons(" ".join(words))
+    return None if day is None or day.is_bound else day
 
 
 def _dated(question: Question, table: Table, words: AbstractSet[str]) -> list[Column]:
