@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
+from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_item
@@ -56,7 +57,7 @@ def holds(question: Question) -> tuple[bool, tuple[int, ...]] | None:
 def _is_same(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     """Return whether two things share a value of the property that a question names: "the same director"."""
     alike = question.language.operations.alike.search(question.in_full)
-    things = _things(question) if alike else []
+    things = named_things(question) if alike else []
     if alike is None or len(things) != 2:
         return None
     keywords, names = question.language.properties.keywords, question.property_names
@@ -79,11 +80,12 @@ def _is_same(question: Question) -> tuple[bool, tuple[int, ...]] | None:
 def _stated(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, str, int]]:
     """Yield the names of the values of a thing in facts and infoboxes, with their properties and places."""
     for place, read in enumerate(question.evidences):
+        if not is_of_thing(read, thing):
+            continue
         if read.fact is not None:
-            if read.fact.subject["id"] == thing["id"]:
-                label = PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"])
-                yield label, fold(read.fact.object["label"]), place
-        elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] == thing["id"]:
+            label = PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"])
+            yield label, fold(read.fact.object["label"]), place
+        elif "attribute" in read.evidence:
             attribute = read.evidence["attribute"]
             for value in attribute["values"]:
                 yield PropertyLabel(attribute["path"][-1]), fold(value["text"]), place
@@ -120,16 +122,16 @@ def compared_values(
         beside: keywords that name no property.
     """
     keywords, names = question.language.properties.keywords, question.property_names
-    things = _things(question)
+    things = named_things(question)
     if len(things) < 2:
         return None
     words = keywords(question.in_full).difference(*(keywords(thing["label"]) for thing in things))
-    values = [list(_values(thing, question)) for thing in things]
+    values = [list(typed_values(thing, question)) for thing in things]
     labels = {label for of_thing in values for label, _ in of_thing}
     candidates = [{label for label in labels if names.asking(label, words)}]
     if by is None:
         beginnings = _BEGINNINGS if _asks_for_beginning(question, words - beside) else ()
-        candidates += [{label for label in labels if label.id == beginning} for beginning in beginnings]
+        candidates += [{label for label in labels if names.is_of(label, beginning)} for beginning in beginnings]
     else:
         candidates += [
             {label for label in labels if names.asking(label, measures)}
@@ -176,8 +178,8 @@ def _direction(question: Question) -> tuple[bool | None, frozenset[str] | None]:
     return is_highest, by
 
 
-def _things(question: Question) -> list[Entity]:
-    """Return the things that a question names, in its order."""
+def named_things(question: Question) -> list[Entity]:
+    """Return the items that a question names, in its order."""
     keywords, keyword = question.language.properties.keywords, question.language.properties.keyword
     words = [keyword(word) for word in fold(question.in_full).split()]
     places: list[tuple[int, Entity]] = []
@@ -189,19 +191,28 @@ def _things(question: Question) -> list[Entity]:
     return [entity for _, entity in sorted(places, key=lambda place: place[0])]
 
 
-def _values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, ComparedValue]]:
+def typed_values(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, ComparedValue]]:
+    """Yield the dates and numbers of a thing in facts and infoboxes, with their properties."""
     for place, read in enumerate(question.evidences):
+        if not is_of_thing(read, thing):
+            continue
         if read.fact is not None:
-            if read.fact.subject["id"] == thing["id"] and not is_item(read.fact.object["id"]):
+            if not is_item(read.fact.object["id"]):
                 label = PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"])
                 yield from ((label, value) for value in _typed([read.fact.object], place))
-        elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] == thing["id"]:
+        elif "attribute" in read.evidence:
             attribute = read.evidence["attribute"]
             texts = [value["text"] for value in attribute["values"]]
             entities = [literal.entity for text in texts for literal in find_literals(text)]
             dates = [entity for entity in entities if is_date(entity["id"])]
             numbers = [Entity(id=text, label=text) for text in texts] if len(texts) == 1 and not dates else []
             yield from ((PropertyLabel(attribute["path"][-1]), value) for value in _typed([*dates, *numbers], place))
+
+
+def is_of_thing(read: ReadEvidence, thing: Entity) -> bool:
+    """Return True if an evidence is a fact about a thing, or of its page."""
+    subject = read.subject if read.fact is None else read.fact.subject
+    return subject is not None and subject["id"] == thing["id"]
 
 
 def _typed(entities: Sequence[Entity], place: int) -> Iterator[ComparedValue]:

@@ -18,6 +18,7 @@ from .memberships import is_member
 from .question import NO, YES, Question
 from .ranked_answers import AnswerCandidate, ordered
 from .sentences import best_sentence, is_prose, sentence_spans
+from .statements import said_by_values
 from .tables.bounds import bound_words
 from .tables.meanings import meant_column
 from .tables.selections import selected_rows
@@ -70,7 +71,8 @@ def yes_or_no(question: Question, judge: Judge | None = None, of_documents: Sequ
         judge: the entailment head of a model.
         of_documents: its `document_tables`.
     """
-    if (computed := comparison_holds(question) or _rows_hold(question, of_documents)) is not None:
+    computed = comparison_holds(question) or said_by_values(question) or _rows_hold(question, of_documents)
+    if computed is not None:
         holds, places = computed
         return _certain(holds), places
     covered = _covered(question)

@@ -56,6 +56,7 @@ class OperationWords(WordLists):
     standing: str
     ranks: WordSet
     offering: WordSet
+    offering_both: re.Pattern[str]
     several: re.Pattern[str]
     enumerating: re.Pattern[str]
     whats: re.Pattern[str]
@@ -126,6 +127,8 @@ class OperationWords(WordLists):
     vacant: WordSet
     full: re.Pattern[str]
     births: WordSet
+    living: WordSet
+    dead: WordSet
     beside_counts: WordSet
     counted_of_those: re.Pattern[str]
     spanning: re.Pattern[str]
@@ -235,8 +238,21 @@ class OperationWords(WordLists):
         return f"{name}, {self.fields[fold(name)]}" if fold(name) in self.fields else name
 
     def offers(self, question: str) -> bool:
-        """Return True if a question names the things to choose from ("X or Y")."""
-        return not self.offering.isdisjoint(fold(question).split())
+        """Return True if a question names the things to choose from: "X or Y", "which of X and Y", "X vs Y"."""
+        if not self.offering.isdisjoint(fold(question).split()):
+            return True
+        return self.offering_both.search(question) is not None and self.compares(question)
+
+    def compares(self, question: str) -> bool:
+        """Return True if a question asks which of its things is more: "which is older?"."""
+        return self.comparison(question) is not None or self.compares_dates(question) is not None
+
+    def chooses(self, question: str) -> bool:
+        """Return True if a question asks which of two things is more: "Is X or Y longer?", not "Was it out in 1990 or later?"."""
+        words = fold(question).split()
+        following = {second for first, second in pairwise(words) if first in self.offering}
+        of_two = following & (self._comparatives.keys() | self.earlier_of_two | self.later_of_two)
+        return self.offers(question) and not of_two and self.compares(question)
 
     def comparison(self, question: str) -> tuple[frozenset[str], bool] | None:
         """Return the measures, empty if unnamed, and the direction of the one word by which a question compares; else None."""
@@ -258,6 +274,16 @@ class OperationWords(WordLists):
     def later_of_two(self) -> WordSet:
         """The words for the later of two: last, later, younger."""
         return self.latest | set(map(_comparative, self.latest))
+
+    @cached_property
+    def living_keywords(self) -> WordSet:
+        """The keywords of `living`."""
+        return self.properties.keyword_set(self.living)
+
+    @cached_property
+    def dead_keywords(self) -> WordSet:
+        """The keywords of `dead`."""
+        return self.properties.keyword_set(self.dead)
 
     @cached_property
     def places(self) -> WordSet:

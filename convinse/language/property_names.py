@@ -118,6 +118,10 @@ class PropertyNames:
         """Return the words that ask for a property: the words of its names that are among `words` as a whole."""
         return frozenset().union(*(name for name in self._names(label) if name <= words))
 
+    def is_of(self, label: PropertyLabel, property_id: str) -> bool:
+        """Return True if a label is that of a property: its id, or one of its names for "Born" of an infobox."""
+        return label.id == property_id if label.id else self._name(label.text) in self._properties.get(property_id, ())
+
     def _names(self, label: PropertyLabel) -> list[WordSet]:
         text = self._name(label.text)
         names = self._properties.get(label.id) or self._labels.get(text) or [text, *self._aliases.get(text, ())]

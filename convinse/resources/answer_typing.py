@@ -113,6 +113,7 @@ class AnswerTyping:
 
     def __init__(self, reader: AnswerTypeReader, kb: Items, language: Language) -> None:
         self._reader, self._types, self._offers = reader, language.answer_types, language.operations.offers
+        self._chooses = language.operations.chooses
         self._entities = ClassesOfEntities(reader.classes, kb)
         self._classes = RecentlyUsed[_Typed, LikelyClasses](_KEPT)
 
@@ -134,6 +135,8 @@ class AnswerTyping:
             return True
         last = text.rstrip("? ").rpartition("?")[2]  # "Is there one? Which one?"
         if self._types.asks_what(last) or self._types.is_request(text):
+            return False
+        if self._types.is_existential(question) and self._chooses(question):  # "Is the Orla or the Tern longer?"
             return False
         # so do 121 of 123 questions that begin with a verb: of the parts to learn from and to choose by, and of ConvMix dev
         return True if self._types.is_existential(question) and not self._offers(question) else None

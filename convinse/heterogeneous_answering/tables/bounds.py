@@ -61,12 +61,21 @@ def bounds_of(question: Question) -> Iterator[Bound]:
             if value and written:
                 yield Bound(between[0].strip(), value.amount, written.amount, value.unit, is_above, True)
     for comparing, is_above, is_inclusive in _comparing(question):
-        amount = _AMOUNT.match(question.in_full, comparing.end())
+        behind = _in_digits(question, question.in_full[comparing.end() :])
+        amount = _AMOUNT.match(behind)
         written = amount and value_of(amount["number"].rstrip(".,"))
         if amount and written and written_out(amount[0].split()[-1]) not in MONTHS:  # "from 20 April" is a day
             value = value_of(amount[0].strip()) or written
-            words = question.in_full[comparing.start() : amount.end()]
+            said = question.in_full[comparing.end() :].split()[: len(amount[0].split())]
+            words = question.in_full[comparing.start() : comparing.end()] + " ".join(said)
             yield Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
+
+
+def _in_digits(question: Question, text: str) -> str:
+    """Return a text with its first word as a number, if it is one: "3 hours" for "three hours"."""
+    first, _, rest = text.partition(" ")
+    number = question.language.literals.number_in_words(first)
+    return text if number is None else f"{number} {rest}"
 
 
 def _comparing(question: Question) -> Iterator[tuple[re.Match[str], bool, bool]]:

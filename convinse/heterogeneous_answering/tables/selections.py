@@ -201,7 +201,7 @@ def _without(table: Table, selected: Selection, words: frozenset[str]) -> Select
 def alternatives(question: Question, table: Table) -> dict[frozenset[str], set[int]]:
     """Return the names in cells of one column between which a question has "or", with their rows: "in the store or in the tower"."""
     operations, keywords = question.language.operations, question.language.properties.keywords
-    if not operations.offers(question.in_full) or _compares(question):
+    if not operations.offers(question.in_full) or operations.compares(question.in_full):
         return {}
     words = question.in_full.split()
     place = _place_of_or(question, words)
@@ -220,12 +220,6 @@ def alternatives(question: Question, table: Table) -> dict[frozenset[str], set[i
     return best
 
 
-def _compares(question: Question) -> bool:
-    """Return True if a question asks which of two is more: "which is older, the axe or the saw?"."""
-    operations, text = question.language.operations, question.in_full
-    return operations.comparison(text) is not None or operations.compares_dates(text) is not None
-
-
 def _place_of_or(question: Question, words: Sequence[str]) -> int:
     offering = question.language.operations.offering
     return next((place for place, word in enumerate(words) if fold(word) in offering), 0)
@@ -233,7 +227,8 @@ def _place_of_or(question: Question, words: Sequence[str]) -> int:
 
 def _sides(question: Question) -> tuple[str, str, str] | None:
     """Return what is in front of two conditions with "or" between them, and both: "rooms", "with a lift", "above 50 euros"."""
-    if not question.language.operations.offers(question.in_full) or (_compares(question) and not bound_words(question)):
+    operations = question.language.operations
+    if not operations.offers(question.in_full) or (operations.compares(question.in_full) and not bound_words(question)):
         return None
     words, common = question.in_full.split(), question.language.words.common
     place = start = _place_of_or(question, words)

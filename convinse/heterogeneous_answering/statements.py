@@ -1,0 +1,150 @@
+"""Checks what a question states against facts and infoboxes: "Did Mary Shelley write Dracula?", "Is Pelé alive?", "more than 60 episodes"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..language.property_names import PropertyLabel
+from ..language.read_evidence import ReadEvidence
+from ..language.text import fold
+from ..language.word_lists import WordSet
+from ..records.evidence import Entity
+from ..records.literals import is_item
+from ..records.units import quantity_of
+from .comparisons import is_of_thing, named_things, typed_values
+from .question import Question
+from .tables.bounds import Bound, bounds_of, with_measures
+
+_BIRTH, _DEATH = "P569", "P570"
+
+Said = tuple[bool, tuple[int, ...]]
+"""Whether a statement holds, and the places of the evidences that show it."""
+
+
+def said_by_values(question: Question) -> Said | None:
+    """Return whether the values of a thing say what a question states; None if they do not decide."""
+    operations, text = question.language.operations, question.in_full
+    is_of_part = not (operations.most | operations.sole).isdisjoint(
+        fold(text).split()
+    )  # "Was most of it shot in Vienna?"
+    if is_of_part or question.language.words.denial.search(text) or question.language.times.time(text):
+        return None
+    return _is_alive(question) or _is_within(question) or _is_value(question)
+
+
+def _is_alive(question: Question) -> Said | None:
+    """Return whether a person lives, or is dead if a question asks for that, as far as the data says."""
+    operations, things = question.language.operations, named_things(question)
+    words = _asking_words(question, things)
+    if len(things) != 1 or not words or not words <= operations.living_keywords | operations.dead_keywords:
+        return None
+    places: dict[str, int] = {}
+    for place, read in enumerate(question.evidences):
+        for event in (_BIRTH, _DEATH):
+            if is_of_thing(read, things[0]) and any(
+                question.property_names.is_of(label, event) for label, _ in _entries(read)
+            ):
+                places.setdefault(event, place)
+    if not places:
+        return None
+    is_dead = _DEATH in places
+    return is_dead == (words <= operations.dead_keywords), (places[_DEATH if is_dead else _BIRTH],)
+
+
+def _is_within(question: Question) -> Said | None:
+    """Return whether the value that a question names is within its only bound: "Does it have more than 60 episodes?"."""
+    bounds, things = list(bounds_of(question)), named_things(question)
+    if len(bounds) != 1 or len(things) != 1:
+        return None
+    bound = bounds[0]
+    if bound.unit and not quantity_of(bound.words):  # "60 episodes" are a number of them
+        bound = bound._replace(number=bound.written, unit="")
+    values = [
+        value
+        for label, value in typed_values(things[0], question)
+        if value.unit == bound.unit and _measures(label, bound, question)
+    ]
+    verdicts = {_admits(bound, value.lowest) for value in values}
+    return (verdicts.pop(), (values[0].place,)) if len(verdicts) == 1 else None
+
+
+def _measures(label: PropertyLabel, bound: Bound, question: Question) -> bool:
+    """Return True if a label names what a bound is of, by the question's words or by the word that compares ("longer than")."""
+    properties, operations = question.language.properties, question.language.operations
+    compared, _ = operations.comparison(bound.words) or (frozenset[str](), True)
+    words = properties.with_synonyms(with_measures(properties.keywords(question.in_full), question))
+    return bool(question.property_names.asking(label, words | compared))
+
+
+def _admits(bound: Bound, amount: float) -> bool:
+    return bound.is_inclusive if amount == bound.number else (amount > bound.number) == bound.is_above
+
+
+def _is_value(question: Question) -> Said | None:
+    """Return whether one thing of a question is the value that it asks for of another: "Was Dracula written by Mary Shelley?".
+
+    It is not if the values are other persons, or another place of its class: a city may be within a country.
+    """
+    keywords = question.language.properties.keywords
+    things = [*named_things(question), *(Entity(id=name, label=name) for name in question.unlinked)]
+    if len(things) != 2:
+        return None
+    words = _asking_words(question, things)
+    for thing, other in (things, things[::-1]):
+        values = list(_asked_values(question, thing, words))
+        name = keywords(other["label"])
+        held = [place for value, place in values if value["id"] == other["id"] or name <= keywords(value["label"])]
+        if held:
+            return True, (held[0],)
+        rivals = {value["id"]: place for value, place in reversed(values) if _excludes(value, other, question)}
+        if len(rivals) == 1 or any(_is_person(value, question) for value, _ in values if value["id"] in rivals):
+            return False, (min(rivals.values()),)
+    return None
+
+
+def _asking_words(question: Question, things: list[Entity]) -> WordSet:
+    """Return the keywords of a question without its things, and those that say nothing."""
+    properties = question.language.properties
+    words = properties.keywords(question.in_full) - properties.light_keywords
+    return words.difference(*(properties.keywords(thing["label"]) for thing in things))
+
+
+def _asked_values(question: Question, thing: Entity, words: WordSet) -> Iterator[tuple[Entity, int]]:
+    """Yield the items that facts and infoboxes name for the property of a thing that a question asks for, with their places."""
+    properties, types = question.language.properties, question.language.answer_types
+    names_of = properties.with_synonyms(words)
+    if not words:  # "Is Coldplay from Liverpool?"
+        origins = question.language.operations.origins
+        said = (origins[word] for word in fold(question.in_full).split() if word in origins)
+        names_of = properties.keyword_set(frozenset().union(*said))
+    for place, read in enumerate(question.evidences):
+        for label, entities in _entries(read) if is_of_thing(read, thing) else ():
+            asked = question.property_names.asking(label, names_of)
+            rest = (word for word in words if asked.isdisjoint(properties.with_synonyms(frozenset([word]))))
+            if asked and all(types.names_class(word) for word in rest):
+                yield from ((entity, place) for entity in entities)
+
+
+def _entries(read: ReadEvidence) -> Iterator[tuple[PropertyLabel, list[Entity]]]:
+    """Yield the property of a fact with its value, or the name of an infobox entry with its values and the items in them."""
+    if read.fact is not None:
+        yield PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"]), [read.fact.object]
+    elif "attribute" in read.evidence:
+        values = read.evidence["attribute"]["values"]
+        texts = [Entity(id=value["text"], label=value["text"]) for value in values]
+        items = [item for value in values for item in read.within(value["start"], value["start"] + len(value["text"]))]
+        yield PropertyLabel(read.evidence["attribute"]["path"][-1]), [*items, *texts]
+
+
+def _excludes(value: Entity, other: Entity, question: Question) -> bool:
+    """Return True if a value is an item of the class of another, or a person where the other is a name that nobody knows."""
+    if not is_item(value["id"]):
+        return False
+    if not is_item(other["id"]):
+        return _is_person(value, question)
+    return not {*question.items.types(value["id"])}.isdisjoint(question.items.types(other["id"]))
+
+
+def _is_person(value: Entity, question: Question) -> bool:
+    types = question.language.answer_types
+    return types.entity_kind(value["id"], question.items.types(value["id"])) == "person"
