@@ -104,7 +104,9 @@ class _Measurement:
         labels |= {entity["label"] for entity in question.about}
         mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
         self._asking = self._words.difference(*mentioned)  # the question without the names in it
-        self._is_timed = question.language.times.time(question.in_full) is not None
+        times = question.language.times
+        # a time, or what came before or after something: "who followed X?"
+        self._is_timed = times.time(question.in_full) is not None or times.asks_beside(question.in_full) is not None
         self._shares = question.shares
         about = {entity["id"] for entity in question.about}
         self._subjects = []

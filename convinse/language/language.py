@@ -144,7 +144,7 @@ class Language:
         properties = self.properties = PropertyWords(folder, words=words)
         literals = self.literals = LiteralWords(folder, words=words, properties=properties)
         operations = self.operations = OperationWords(folder, words=words, properties=properties, literals=literals)
-        times = self.times = TimeWords(folder)
+        times = self.times = TimeWords(folder, words=words)
         self.names = NameWords(folder)
         self.pages = PageWords(folder)
         self.sentences = SentenceTemplates(folder)

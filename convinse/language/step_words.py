@@ -181,7 +181,10 @@ class StepWords(WordLists):
             name = place + 1
             while name < len(tokens) and not tokens[name].is_name and self._introduces(tokens[name]):
                 name += 1
-            start, noun = tokens[self._first(tokens, place - 1)].start, tokens[place - 1].form
+            first = self._first(tokens, place - 1)
+            if first and self.operations.is_of_degree(tokens[first - 1].form):
+                continue  # "first album of Radiohead" asks for one of several
+            start, noun = tokens[first].start, tokens[place - 1].form
             end = self._before_verb(tokens, place + 1)
             if end is None and name < len(tokens) and tokens[name].is_name and not _OWNER.match(text, tokens[name].end):
                 end = self._with_nouns(tokens, name)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..records.literals import MONTHS, is_calendar_day, is_date
 from ..records.periods import ALL_TIME, AskedTime, Boundary, Period, day_number
 from ..records.written_values import ORDINAL, find_literals
-from .text import fold
+from .text import Words, fold
 from .word_lists import WordLists, WordSet
 
 # 2014-1-1, 06/30/1993
@@ -64,6 +64,7 @@ class TimeWords(WordLists):
     """Words about times in questions; `times.txt` explains the lists."""
 
     file = "times.txt"
+    words: Words
     during: WordSet
     month_words: WordSet
     before: WordSet
@@ -126,7 +127,11 @@ class TimeWords(WordLists):
             return AskedTime(first, Boundary.ANY)  # "the invoices that are from 2024"
         if word in self.since or word in self.until:
             return AskedTime(first, Boundary.SINCE if word in self.since else Boundary.UNTIL)
-        return AskedTime(first, self.boundary(question)) if word in self.during or not lead else None
+        is_end_of_request = named[-1][0][1] >= len(question.rstrip(" ?.")) and self.words.common.isdisjoint(
+            word for word in lead if word not in self.words.articles | self.words.definite
+        )
+        is_within = word in self.during or not lead or is_end_of_request  # "Chelsea manager 2017"
+        return AskedTime(first, self.boundary(question)) if is_within else None
 
     def without_time(self, question: str) -> str:
         """Return the question without the time that it asks within and the word before that: "in 1998", "before 1990"."""
@@ -245,13 +250,15 @@ class TimeWords(WordLists):
     def asks_beside(self, question: str) -> bool | None:
         """Return True if a question asks for what came after something, False for what came before, None for neither.
 
-        "Who replaced X" asks for what came after, "who was replaced by X" for what came before.
+        "Who replaced X" asks for what came after, "who was replaced by X" and "whom did X replace" for what came before.
         """
         words = fold(question).split()
+        is_object = not self.words.doing.isdisjoint(words[1:2])
         for word, following in zip(words, [*words[1:], ""], strict=False):  # of no words, too
-            if word in self.after or word in self.succeeding:
-                return word in self.after or following != "by"
-            if word in self.before or word in self.preceding:
+            is_clause = following in self.words.personal  # "after he was thrown out"
+            if (word in self.after and not is_clause) or word in self.succeeding:
+                return word in self.after or (following != "by" and not is_object)
+            if (word in self.before and not is_clause) or word in self.preceding:
                 return word not in self.before and following == "by"
         return None
 

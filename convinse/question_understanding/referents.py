@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..knowledge_base.items import Items
+from ..language.answer_types import NAMED_KINDS
 from ..language.language import Language
 from ..records.conversation import Turn
 from ..records.evidence import Entity
@@ -79,6 +80,7 @@ class EarlierEntity(NamedTuple):
     questions: tuple[int, ...]  # turns about it
     answers: tuple[int, ...]  # turns that have it as an answer
     is_person: bool  # it answered a question for a person
+    is_thing: bool = False  # it answered a question for a thing of a class ("which album"), or was described ("the 1992 film")
 
     def is_in(self, turns: range) -> bool:
         """Return True if one of the turns is about the entity or has it as an answer."""
@@ -94,6 +96,7 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
     answers: dict[str, list[int]] = {}
     entities: dict[str, Entity] = {}
     people: set[str] = set()
+    things: set[str] = set()
     for number, turn in enumerate(history):
         representation = turn.get("representation")
         topics = representation["entities"] if representation else ()
@@ -102,6 +105,8 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
             found = [entity for entity in found if is_item(entity["id"])]
         if representation and representation.get("answer_type") == "person":
             people.update(entity["id"] for entity in found)
+        elif representation and representation["answer_type"] not in ("", *NAMED_KINDS) and turn is history[-1]:
+            things.update(entity["id"] for entity in found if "abstained" not in turn)
         for numbers, turn_entities in ((questions, topics), (answers, found)):
             for entity in turn_entities:
                 if not entity["id"][:1].isdigit() and entity["id"] not in ("Yes", "No"):
@@ -109,7 +114,11 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
                     numbers.setdefault(entity["id"], []).append(number)
     return [
         EarlierEntity(
-            entity, tuple(questions.get(entity_id, ())), tuple(answers.get(entity_id, ())), entity_id in people
+            entity,
+            tuple(questions.get(entity_id, ())),
+            tuple(answers.get(entity_id, ())),
+            entity_id in people,
+            entity_id in things,
         )
         for entity_id, entity in entities.items()
     ]
@@ -208,13 +217,14 @@ class FeatureReader:
     def _fits(self, pronouns: Sequence[str], entities: Sequence[EarlierEntity]) -> list[float]:
         if not pronouns:
             return [0.0] * len(entities)
-        fits, is_known = [], []
-        for entity, questions, _, is_person in entities:
-            item = entity["id"]
-            fits.append(1.0 if any(self.may_mean(pronoun, item, is_person) for pronoun in pronouns) else -1.0)
+        fits, is_known, things = [], [], self._language.words.pronouns["thing"]
+        for earlier in entities:
+            item = earlier.entity["id"]
+            fits.append(1.0 if any(self.may_mean(pronoun, earlier) for pronoun in pronouns) else -1.0)
             # of a turn about a name without an item, "who is flarbo mint?", the next "he" means that name
-            is_unknown_name = bool(questions) and not is_item(item)
-            is_known.append(is_person or is_unknown_name or self._is_of_known_kind(item))
+            is_unknown_name = bool(earlier.questions) and not is_item(item)
+            is_thing = earlier.is_thing and not things.isdisjoint(pronouns)
+            is_known.append(earlier.is_person or is_thing or is_unknown_name or self._is_of_known_kind(item))
         if any(fit > 0 for fit, has_kind in zip(fits, is_known, strict=True) if has_kind):
             # the kind of other words, or of a document's thing, is unknown: what is known to fit comes before it
             return [fit if has_kind else 0.0 for fit, has_kind in zip(fits, is_known, strict=True)]
@@ -228,7 +238,7 @@ class FeatureReader:
         words = self._language.words.personal
         pronouns = [match for match in _WORD.finditer(question) if match[0].casefold() in words]
         fits = any(
-            place < pronoun.start() and self.may_mean(pronoun[0].casefold(), item)
+            place < pronoun.start() and self.may_be_item(pronoun[0].casefold(), item)
             for item, place in named.items()
             for pronoun in pronouns
         )
@@ -253,14 +263,21 @@ class FeatureReader:
             and not (match[0].casefold() in words.pronouns["place"] and word in verbs)
         ]
 
-    def may_mean(self, pronoun: str, item: str, is_person: bool = False) -> bool:
-        """Return True if a pronoun (lower case) may stand for an entity, given by its id, by kind and gender.
+    def may_mean(self, pronoun: str, earlier: EarlierEntity) -> bool:
+        """Return True if a pronoun (lower case) may stand for an entity, by its kind and gender.
 
-        `is_person`: it is one if its kind is unknown, because it answered a question for a person.
+        An entity of an unknown kind is a person or a thing if it answered a question for one.
         """
-        words, types = self._language.words, self._language.answer_types
-        if is_person and not self._is_of_known_kind(item):
+        words, item = self._language.words, earlier.entity["id"]
+        if earlier.is_person and not self._is_of_known_kind(item):
             return pronoun in words.pronouns["person"] | words.pronouns["group"] and self._may_be(pronoun, item)
+        if earlier.is_thing and not self._is_of_known_kind(item) and pronoun in words.pronouns["thing"]:
+            return True
+        return self.may_be_item(pronoun, item)
+
+    def may_be_item(self, pronoun: str, item: str) -> bool:
+        """Return True if a pronoun (lower case) may stand for an item, by its kind and gender; other words are no thing."""
+        words, types = self._language.words, self._language.answer_types
         if not is_item(item):
             return pronoun not in words.pronouns["thing"] and self._may_be(pronoun, item)
         if is_document_item(item):

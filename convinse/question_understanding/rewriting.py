@@ -33,6 +33,7 @@ _NONE_CORRECTED = 1.6
 _NONE_OF_FILES = 2.1  # "and for books?" over files names no item: whatever the model says, it replaces something
 # of a second reading that is tried: from .01 to .04 it mends as many of 400 answers to choose by, from .05 on fewer; .01 tries a quarter more
 _LEAST = 0.04
+_DESCRIBING = 3  # words behind "the" that may describe a thing: "the first American film"
 CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
 
@@ -185,13 +186,15 @@ class Rewriter:
             if ellipsis is not None:
                 return [_as_written(name.candidates[0].label, ellipsis)]
         ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers)
-        named, entities = named_items(mentions), earlier_entities(history)
+        named = named_items(mentions)
+        entities = [*earlier_entities(history), *self._described(history)]
         pointer_scores = pointed(entities, list(names_in(topic_text(earlier, present), history)), pointers)
         features = self._reader.read(question, entities, present, pointer_scores, named)
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
-        order = self._owning(question, order, entities, present) or order
+        things = [] if nothing.fits else self._things_of_last(question, entities, len(history) - 1)
+        order = things or self._owning(question, order, entities, present) or order
         is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
         # "where is it?" behind "which device is the oldest?" is no ellipsis
@@ -212,6 +215,25 @@ class Rewriter:
         seen = first.text.casefold()
         others = [full for probability, full in readings if probability >= _LEAST and full.text.casefold() != seen]
         return [first, *others[:1]]
+
+    def _described(self, history: Sequence[Turn]) -> list[EarlierEntity]:
+        """Return what the last question calls one thing of several, "the 1992 film", "the sequel": a pronoun may mean it."""
+        text, types, words = history[-1]["question"], self._language.answer_types, self._language.words
+        operations = self._language.operations
+        spoken = [(fold(match[0]), match) for match in _WORD.finditer(text)]
+        for place, (word, match) in enumerate(spoken):
+            if word not in words.definite:
+                continue
+            behind = [form for form, _ in spoken[place + 1 : place + 1 + _DESCRIBING]]
+            noun = next((at for at, form in enumerate(behind) if types.names_class(form) or form in words.sequels), None)
+            if noun is None:
+                continue
+            chosen = behind[: noun + 1]
+            if any(form.isdecimal() or operations.is_of_degree(form) or form in words.sequels for form in chosen):
+                phrase = text[match.start() : spoken[place + 1 + noun][1].end()]
+                thing = Entity(id=phrase, label=phrase)
+                return [EarlierEntity(thing, (len(history) - 1,), (), is_person=False, is_thing=True)]
+        return []
 
     def _name_alone(self, question: str, mentions: Iterable[LinkedMention]) -> LinkedMention | None:
         """Return the name that is all of a question, "and Aliens?" or "same for the White Album": it asks nothing by itself."""
@@ -259,6 +281,16 @@ class Rewriter:
         of_topic = (place for place in order if named and entities[place].is_in(present))
         return [place for place in of_topic if not named.isdisjoint(self._properties_of(entities[place].entity["id"]))]
 
+    def _things_of_last(self, question: str, entities: Sequence[EarlierEntity], last: int) -> list[int]:
+        """Return the places of the thing without an item that a pronoun means: one that the last turn described, or its answer."""
+        if all(match[0].casefold() not in self._language.words.pronouns["thing"] for match in self._reader.personal(question)):
+            return []
+        return [
+            place
+            for place, earlier in enumerate(entities)
+            if earlier.is_thing and not is_item(earlier.entity["id"]) and last in (*earlier.questions, *earlier.answers)
+        ]
+
     def _properties_of(self, item: str) -> Sequence[str]:
         return self._kb.properties_of(item) if is_item(item) else ()
 
@@ -280,11 +312,11 @@ class Rewriter:
             misfits = [
                 place
                 for place in referents
-                if features[place].fits <= 0 and any(self._may_mean(pronoun, entities[place]) for pronoun in people)
+                if features[place].fits <= 0 and any(self._reader.may_mean(pronoun, entities[place]) for pronoun in people)
             ]
             referents = [place for place in referents if place not in misfits] or referents
         for pronoun in pronouns:  # "how many goals did he score there": a person and a place
-            may_mean = [place for place in of_topic if self._may_mean(pronoun, entities[place])]
+            may_mean = [place for place in of_topic if self._reader.may_mean(pronoun, entities[place])]
             if set(may_mean).isdisjoint(referents):
                 referents += may_mean[:1]
         return referents
@@ -349,9 +381,6 @@ class Rewriter:
         numbered = (cell["header"] for cell in cited["row"]["cells"] if cell["text"] == label and label.isdecimal())
         return label if label in names else f"{header} {label}" if (header := next(numbered, "")) else ""
 
-    def _may_mean(self, pronoun: str, earlier: EarlierEntity) -> bool:
-        return self._reader.may_mean(pronoun, earlier.entity["id"], earlier.is_person)
-
     def _edits(
         self, question: str, referents: Sequence[EarlierEntity]
     ) -> tuple[list[tuple[str, Insertion]], list[tuple[int, int]]]:
@@ -364,7 +393,7 @@ class Rewriter:
         left = list(referents)
         for match in sorted(pronouns, key=lambda match: (match[0].casefold() not in gendered, match.start())):
             pronoun = match[0].casefold().split()[0]
-            referent = next((entry for entry in left if self._may_mean(pronoun, entry)), None)
+            referent = next((entry for entry in left if self._reader.may_mean(pronoun, entry)), None)
             if referent is not None:
                 left.remove(referent)  # two pronouns have two referents: "did they find her"
                 inserted.append(_inserted(match.start(), referent))
@@ -375,7 +404,7 @@ class Rewriter:
 
 
 def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
-    entity, questions, answers, _ = referent
+    entity, questions, answers = referent.entity, referent.questions, referent.answers
     is_answer = not questions or (answers and answers[-1] > questions[-1])
     turn = answers[-1] if is_answer else questions[-1]
     name = entity["label"]

@@ -24,12 +24,12 @@ def held_in_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if question.expected.kind in ("yesno", "date", "number") or not question.language.times.time(question.in_full):
         return []
     keywords, synonyms = question.language.properties.keywords, question.language.properties.with_synonyms
-    words, about = content_words(question), {entity["id"] for entity in question.about}
+    words = content_words(question)
     found: list[tuple[int, Computed]] = []  # with the number of unexplained words of the question
     for table in tables:
         page = keywords(question.items.label(table.rows[0]["page"]) or "")
-        is_of_topic = table.rows[0]["page"] in about or any(len(word) > _INITIALS for word in page & words)
-        selected = selected_rows(question, table, words - page) if table.dated and is_of_topic else None
+        is_held = bool(table.dated) and _is_of_topic(table, words, question)
+        selected = selected_rows(question, table, words - page) if is_held else None
         if selected is None:
             continue
         # "played guitar" of a column "Guitarist"
@@ -37,7 +37,11 @@ def held_in_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         synonymous = frozenset(word for word in words if synonyms(frozenset((word,))) & named)
         if is_unexplained("cell", question, table, words, selected.used | synonymous):
             continue
-        column = _column_of(synonyms(words - page - selected.used), table)
+        asking = synonyms(words - page - selected.used)
+        if question.expected.kind == "place":  # "where did they play the final?" of a column "City"
+            located = question.language.properties.keyword_set(question.language.operations.located)
+            asking = located if table.headers & located else asking
+        column = _column_of(asking, table)
         cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
         if column is None or len({fold(cell["text"]) for cell in cells.values()}) != 1:
             continue
@@ -47,6 +51,15 @@ def held_in_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             result = Computed(answers[0], "interval", table.evidence_places([*cells]), rivals=others)
             found.append((len(unexplained(question, table, words, selected.used)), result))
     return [min(found, key=lambda pair: pair[0])[1]] if found else []
+
+
+def _is_of_topic(table: Table, words: AbstractSet[str], question: Question) -> bool:
+    """Return True if the page of a table is an item of a question, or has a word of it in its name: that of "England" the football team."""
+    page = table.rows[0]["page"]
+    if any(page == entity["id"] for entity in question.about):
+        return True
+    name = question.language.properties.keywords(question.items.label(page) or "")
+    return any(len(word) > _INITIALS for word in name & words)
 
 
 def _column_of(asking: AbstractSet[str], table: Table) -> Column | None:
@@ -63,13 +76,14 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     is_later = times.asks_beside(question.in_full)
     if is_later is None or question.expected.kind in ("yesno", "date", "number"):
         return []
-    words, about = content_words(question), {entity["id"] for entity in question.about}
-    time = times.named(question.in_full)
+    words, time = content_words(question), times.named(question.in_full)
+    # "who succeeded X" says itself that it is about a place that one holds after another
+    is_of_holders = not (times.succeeding | times.preceding).isdisjoint(fold(question.in_full).split())
     for table in tables:
         names = table.name_column
-        if names is None or not table.dated or table.rows[0]["page"] not in about:
+        if names is None or not table.dated or not _is_of_topic(table, words, question):
             continue
-        if not properties.with_synonyms(words) & (table.title_keywords | names.keywords):
+        if not is_of_holders and not properties.with_synonyms(words) & (table.title_keywords | names.keywords):
             continue
         periods = sorted((period, row) for row, period in table.periods() if period is not None)
         held = [(period, row, cell) for period, row in periods if (cell := names.cells[row])]
