@@ -40,7 +40,7 @@ from .tables.amounts import comparisons, differences, sums
 from .tables.cells import cells, choices
 from .tables.durations import durations
 from .tables.headers import ordered_hours
-from .tables.intervals import beside_rows, held_in_rows
+from .tables.intervals import beside_rows, boundaries_of_rows, held_in_rows
 from .tables.lists import listed_rows
 from .tables.marks import marked
 from .tables.matches import matches
@@ -69,7 +69,10 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "entry": lambda question, _: entries(question),
     "list": listed_rows,
     "interval": lambda question, tables: (
-        by_intervals(question) or beside_rows(question, tables) or held_in_rows(question, tables)
+        by_intervals(question)
+        or beside_rows(question, tables)
+        or boundaries_of_rows(question, tables)
+        or held_in_rows(question, tables)
     ),
     "order": ordered_things,
     "role": lambda question, _: roles(question) or holders(question),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..records.literals import is_item, is_known
-from ..records.periods import Agreement, Period
+from ..records.periods import Agreement, Boundary, Period
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
 from .counts import COUNT
@@ -105,8 +105,12 @@ class _Measurement:
         mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
         self._asking = self._words.difference(*mentioned)  # the question without the names in it
         times = question.language.times
-        # a time, or what came before or after something: "who followed X?"
-        self._is_timed = times.time(question.in_full) is not None or times.asks_beside(question.in_full) is not None
+        # a time, what came before or after something ("who followed X?"), or when something began or ended
+        self._is_timed = (
+            times.time(question.in_full) is not None
+            or times.asks_beside(question.in_full) is not None
+            or (question.expected.kind == "date" and times.boundary(question.in_full) is not Boundary.ANY)
+        )
         self._shares = question.shares
         about = {entity["id"] for entity in question.about}
         self._subjects = []

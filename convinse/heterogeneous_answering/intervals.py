@@ -103,6 +103,8 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
     words = all_words.difference(*(keywords(item["label"]) for item in question.about))
     about = {entity["id"] for entity in question.about}
     results = []
+    if any(subject in about for subject, *_ in groups):  # the coaches of the club, not those of his next one
+        groups = {key: group for key, group in groups.items() if key[0] in about}
     for (subject, *_), group in groups.items() if is_later is not None else ():
         group.sort(key=lambda dated: dated.period)
         named = [at for at, dated in enumerate(group) if keywords(dated.value["label"]) <= all_words]

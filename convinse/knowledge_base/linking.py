@@ -14,10 +14,12 @@ from functools import lru_cache
 
 from ..config import ClocqParams
 from ..language.language import Language, english
+from ..language.property_names import PropertyLabel, PropertyNames
 from ..records.literals import is_document_item
 from .items import Items
 from .spotting import LinkedMention, NameSpotter
 
+_OWNING = 0.1  # for a candidate that has a property that the text asks for: "who managed Chelsea?" means the club
 _NEAR_BEST = 0.8  # share of the best score with which AUTO keeps a further candidate
 _AUTO_LIMIT = 5  # candidates that AUTO keeps for a mention at most
 _NEIGHBOR_LIMIT = 300  # facts of a candidate that are searched for neighbours
@@ -32,6 +34,8 @@ class EntityLinker:
         self._kb, self._params, self._language = kb, params, language or english()
         self._spotter = NameSpotter(kb, self._language, params.d)
         self._linked = lru_cache(maxsize=_CACHED_TEXTS)(self._link)
+        self._properties = [PropertyLabel(label, prop) for prop, label, _ in kb.properties()]
+        self._property_names = PropertyNames(kb.properties(), self._language.properties)
 
     def link(self, text: str, classes: bool = False) -> list[LinkedMention]:
         """Return the mentions of a question or representation from left to right, without overlap.
@@ -59,6 +63,7 @@ class EntityLinker:
         mentions = []
         for number, mention in enumerate(spotted):
             other_words = context - set(stems(mention.surface))
+            asked = self._properties_asked(text, mention) if len(pools[number]) > 1 else frozenset()
             other_pools = [*pools[max(0, number - _RIVALS) : number], *pools[number + 1 : number + 1 + _RIVALS]]
             rivals = dict.fromkeys(c.id for pool in other_pools for c, _ in pool)
             # "who did zidane play for at juventus": a surname in lower case beside a name, if a fact has both
@@ -75,6 +80,7 @@ class EntityLinker:
                     + params.h_rel * relevance
                     + params.h_conn * connectivity
                     + params.h_coh * coherence
+                    + _OWNING * (not asked.isdisjoint(self._kb.properties_of(candidate.id)))
                 )
                 # "who played Jack in Titanic?" means no Jack who has nothing to do with it; files have no relations
                 is_nickname = may_be_nickname and not candidate.is_label and not is_document_item(candidate.id)
@@ -91,6 +97,13 @@ class EntityLinker:
                 best = scored[: params.k]
             mentions.append(mention._replace(scored=best))
         return tuple(mentions)
+
+
+    def _properties_asked(self, text: str, mention: LinkedMention) -> frozenset[str]:
+        """Return the ids of the properties that the words of a text beside a mention ask for."""
+        properties = self._language.properties
+        words = properties.with_synonyms(properties.keywords(text) - properties.keywords(mention.surface))
+        return frozenset(label.id for label in self._properties if self._property_names.asking(label, words))
 
 
 def repair(text: str) -> str:

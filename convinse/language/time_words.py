@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -254,13 +254,19 @@ class TimeWords(WordLists):
         """
         words = fold(question).split()
         is_object = not self.words.doing.isdisjoint(words[1:2])
-        for word, following in zip(words, [*words[1:], ""], strict=False):  # of no words, too
-            is_clause = following in self.words.personal  # "after he was thrown out"
-            if (word in self.after and not is_clause) or word in self.succeeding:
+        for place, word in enumerate(words):
+            following = "".join(words[place + 1 : place + 2])
+            is_time = word in self.after | self.before and not self._begins_clause(words[place + 1 :])
+            if (is_time and word in self.after) or word in self.succeeding:
                 return word in self.after or (following != "by" and not is_object)
-            if (word in self.before and not is_clause) or word in self.preceding:
-                return word not in self.before and following == "by"
+            if is_time or word in self.preceding:
+                return word in self.preceding and following == "by"
         return None
+
+    def _begins_clause(self, words: Sequence[str]) -> bool:
+        """Return True for "he was thrown out" behind "after", not for "him" and "him at Chelsea"."""
+        is_verb = any(word in self.present | self.past or word not in self.words.common for word in words[1:2])
+        return is_verb and not self.words.personal.isdisjoint(words[:1])
 
     def boundary(self, question: str) -> Boundary:
         """Return the end of an interval that a question speaks of: "when did X become", "until when"."""

@@ -231,7 +231,7 @@ class FeatureReader:
         return fits
 
     def _is_of_known_kind(self, item: str) -> bool:
-        return is_item(item) and not is_document_item(item)
+        return is_item(item) and not is_document_item(item) and bool(self._kb.types(item))
 
     def read_nothing(self, question: str, named: Mapping[str, int]) -> NoneFeatures:
         """Return the features of "nothing" for a question; `named` as for `read`."""

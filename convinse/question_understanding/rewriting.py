@@ -19,6 +19,7 @@ from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Mention
+from ..records.periods import Boundary
 from ..records.literals import is_document_item, is_item
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from ..support.logit import Logit
@@ -266,6 +267,7 @@ class Rewriter:
         # what is unlikely is not taken from a topic that is over
         of_topic = [place for place in order if entities[place].is_in(present)]
         likely = self._of_pronouns(self._reader.pronouns(question), likely, of_topic, entities, features)
+        likely = self._with_office(question, likely, of_topic, features)
         referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
             text = completed.text.rstrip(" ?")
@@ -320,6 +322,18 @@ class Rewriter:
             if set(may_mean).isdisjoint(referents):
                 referents += may_mean[:1]
         return referents
+
+    def _with_office(
+        self, question: str, likely: list[int], of_topic: Sequence[int], features: Sequence[ReferentFeatures]
+    ) -> list[int]:
+        """Return the likely referents behind what the last turn was about, if a question asks who followed somebody, or when he left."""
+        times, person = self._language.times, features[likely[0]]
+        is_of_office = times.asks_beside(question) is not None or times.boundary(question) is not Boundary.ANY
+        if not is_of_office or person.fits <= 0 or not (person.last_answer or person.last_asked):
+            return likely
+        offices = (place for place in of_topic if features[place].last_asked or features[place].first_asked)
+        topics = [place for place in offices if place != likely[0]][:1]
+        return [*topics, *(place for place in likely if place not in topics)]
 
     def _with_referents(self, question: str, referents: Sequence[EarlierEntity]) -> FullQuestion:
         return rewritten(question, *self._edits(question, referents), self._language.words.owns)

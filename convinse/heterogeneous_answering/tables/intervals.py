@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from ...language.text import fold
 from ...records.evidence import Cell
+from ...records.periods import Boundary
 from ..candidates import Computed
 from ..question import Question
 from .cell_answers import cell_answers
@@ -96,6 +97,25 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             places = table.evidence_places([row, held[named[0]][1]])
             rivals = frozenset(table.places.values())
             return [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
+    return []
+
+
+def boundaries_of_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
+    """Return when what the only row that a question names began or ended: "When did Conte leave Chelsea?" of "From" and "To"."""
+    boundary, words = question.language.times.boundary(question.in_full), content_words(question)
+    if boundary is Boundary.ANY or question.expected.kind != "date":
+        return []
+    for table in tables:
+        names, dated = table.name_column, table.dated
+        if names is None or len(dated) != 2 or not _is_of_topic(table, words, question):
+            continue
+        rows = [row for row, cell in enumerate(names.cells) if cell is not None and _is_named(cell, words, question)]
+        column = dated[0 if boundary in (Boundary.START, Boundary.SINCE) else 1]
+        date = column.cells[rows[0]] if len(rows) == 1 else None
+        if date is not None:
+            rivals = frozenset(table.places.values())
+            answers = cell_answers(date, question)
+            return [Computed(answer, "interval", table.evidence_places(rows), rivals) for answer in answers]
     return []
 
 
