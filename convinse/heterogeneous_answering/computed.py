@@ -69,8 +69,8 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "entry": lambda question, _: entries(question),
     "list": listed_rows,
     "interval": lambda question, tables: (
-        by_intervals(question)
-        or beside_rows(question, tables)
+        beside_rows(question, tables)
+        or by_intervals(question)
         or boundaries_of_rows(question, tables)
         or held_in_rows(question, tables)
     ),

@@ -84,19 +84,28 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         names = table.name_column
         if names is None or not table.dated or not _is_of_topic(table, words, question):
             continue
-        if not is_of_holders and not properties.with_synonyms(words) & (table.title_keywords | names.keywords):
+        page = properties.keywords(question.items.label(table.rows[0]["page"]) or "")
+        in_names = properties.keyword_set(names.texts)
+        # "who was there before Ancelotti?" has no word but names
+        is_bare = is_of_holders or words - page - properties.light_keywords <= in_names
+        if not is_bare and not properties.with_synonyms(words) & (table.title_keywords | names.keywords):
             continue
         periods = sorted((period, row) for row, period in table.periods() if period is not None)
         held = [(period, row, cell) for period, row in periods if (cell := names.cells[row])]
         named = [at for at, (_, _, cell) in enumerate(held) if _is_named(cell, words, question)]
         if time is not None and len(named) > 1:
             named = [at for at in named if held[at][0].overlaps(time)]
-        at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
-        if 0 <= at < len(held):
-            _, row, cell = held[at]
-            places = table.evidence_places([row, held[named[0]][1]])
-            rivals = frozenset(table.places.values())
-            return [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
+        rivals = frozenset(table.places.values())
+        results = []
+        # somebody may have come twice
+        for one in named if len({fold(held[at][2]["text"]) for at in named}) == 1 else []:
+            beside = one + (1 if is_later else -1)
+            if 0 <= beside < len(held):
+                _, row, cell = held[beside]
+                places = table.evidence_places([row, held[one][1]])
+                results += [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
+        if results:
+            return results
     return []
 
 
