@@ -131,6 +131,7 @@ def compared_values(
     candidates = [{label for label in labels if names.asking(label, words)}]
     if by is None:
         beginnings = _BEGINNINGS if _asks_for_beginning(question, words - beside) else ()
+        candidates += [{label for label in labels if label.id == beginning} for beginning in beginnings]
         candidates += [{label for label in labels if names.is_of(label, beginning)} for beginning in beginnings]
     else:
         candidates += [

@@ -83,7 +83,7 @@ def _admits(bound: Bound, amount: float) -> bool:
 def _is_value(question: Question) -> Said | None:
     """Return whether one thing of a question is the value that it asks for of another: "Was Dracula written by Mary Shelley?".
 
-    It is not if the values are other persons, or another place of its class: a city may be within a country.
+    Other persons say that it is not, and another place of its class: a city may be within a country.
     """
     keywords = question.language.properties.keywords
     things = [*named_things(question), *(Entity(id=name, label=name) for name in question.unlinked)]
@@ -91,7 +91,7 @@ def _is_value(question: Question) -> Said | None:
         return None
     words = _asking_words(question, things)
     for thing, other in (things, things[::-1]):
-        values = list(_asked_values(question, thing, words))
+        values = list(_requested_values(question, thing, words))
         name = keywords(other["label"])
         held = [place for value, place in values if value["id"] == other["id"] or name <= keywords(value["label"])]
         if held:
@@ -109,7 +109,7 @@ def _asking_words(question: Question, things: list[Entity]) -> WordSet:
     return words.difference(*(properties.keywords(thing["label"]) for thing in things))
 
 
-def _asked_values(question: Question, thing: Entity, words: WordSet) -> Iterator[tuple[Entity, int]]:
+def _requested_values(question: Question, thing: Entity, words: WordSet) -> Iterator[tuple[Entity, int]]:
     """Yield the items that facts and infoboxes name for the property of a thing that a question asks for, with their places."""
     properties, types = question.language.properties, question.language.answer_types
     names_of = properties.with_synonyms(words)
@@ -119,9 +119,9 @@ def _asked_values(question: Question, thing: Entity, words: WordSet) -> Iterator
         names_of = properties.keyword_set(frozenset().union(*said))
     for place, read in enumerate(question.evidences):
         for label, entities in _entries(read) if is_of_thing(read, thing) else ():
-            asked = question.property_names.asking(label, names_of)
-            rest = (word for word in words if asked.isdisjoint(properties.with_synonyms(frozenset([word]))))
-            if asked and all(types.names_class(word) for word in rest):
+            shared = question.property_names.asking(label, names_of)
+            rest = (word for word in words if shared.isdisjoint(properties.with_synonyms(frozenset([word]))))
+            if shared and all(types.names_class(word) for word in rest):
                 yield from ((entity, place) for entity in entities)
 
 
@@ -137,7 +137,7 @@ def _entries(read: ReadEvidence) -> Iterator[tuple[PropertyLabel, list[Entity]]]
 
 
 def _excludes(value: Entity, other: Entity, question: Question) -> bool:
-    """Return True if a value is an item of the class of another, or a person where the other is a name that nobody knows."""
+    """Return True if a value is an item of the class of another, or a person where the other is a name of no item."""
     if not is_item(value["id"]):
         return False
     if not is_item(other["id"]):

@@ -63,7 +63,7 @@ class EntityLinker:
         mentions = []
         for number, mention in enumerate(spotted):
             other_words = context - set(stems(mention.surface))
-            asked = self._properties_asked(text, mention) if len(pools[number]) > 1 else frozenset()
+            requested = self._properties_requested(text, mention) if len(pools[number]) > 1 else frozenset()
             other_pools = [*pools[max(0, number - _RIVALS) : number], *pools[number + 1 : number + 1 + _RIVALS]]
             rivals = dict.fromkeys(c.id for pool in other_pools for c, _ in pool)
             # "who did zidane play for at juventus": a surname in lower case beside a name, if a fact has both
@@ -80,7 +80,7 @@ class EntityLinker:
                     + params.h_rel * relevance
                     + params.h_conn * connectivity
                     + params.h_coh * coherence
-                    + _OWNING * (not asked.isdisjoint(self._kb.properties_of(candidate.id)))
+                    + _OWNING * (not requested.isdisjoint(self._kb.properties_of(candidate.id)))
                 )
                 # "who played Jack in Titanic?" means no Jack who has nothing to do with it; files have no relations
                 is_nickname = may_be_nickname and not candidate.is_label and not is_document_item(candidate.id)
@@ -98,8 +98,7 @@ class EntityLinker:
             mentions.append(mention._replace(scored=best))
         return tuple(mentions)
 
-
-    def _properties_asked(self, text: str, mention: LinkedMention) -> frozenset[str]:
+    def _properties_requested(self, text: str, mention: LinkedMention) -> frozenset[str]:
         """Return the ids of the properties that the words of a text beside a mention ask for."""
         properties = self._language.properties
         words = properties.with_synonyms(properties.keywords(text) - properties.keywords(mention.surface))

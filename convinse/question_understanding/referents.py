@@ -80,7 +80,9 @@ class EarlierEntity(NamedTuple):
     questions: tuple[int, ...]  # turns about it
     answers: tuple[int, ...]  # turns that have it as an answer
     is_person: bool  # it answered a question for a person
-    is_thing: bool = False  # it answered a question for a thing of a class ("which album"), or was described ("the 1992 film")
+    is_thing: bool = (
+        False  # it answered a question for a thing of a class ("which album"), or was described ("the 1992 film")
+    )
 
     def is_in(self, turns: range) -> bool:
         """Return True if one of the turns is about the entity or has it as an answer."""
@@ -105,7 +107,7 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
             found = [entity for entity in found if is_item(entity["id"])]
         if representation and representation.get("answer_type") == "person":
             people.update(entity["id"] for entity in found)
-        elif representation and representation["answer_type"] not in ("", *NAMED_KINDS) and turn is history[-1]:
+        elif representation and representation.get("answer_type", "") not in ("", *NAMED_KINDS) and turn is history[-1]:
             things.update(entity["id"] for entity in found if "abstained" not in turn)
         for numbers, turn_entities in ((questions, topics), (answers, found)):
             for entity in turn_entities:

@@ -19,8 +19,8 @@ from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Mention
-from ..records.periods import Boundary
 from ..records.literals import is_document_item, is_item
+from ..records.periods import Boundary
 from ..records.rewriting import EarlierTurn, FullQuestion, Insertion, concatenated, history_text, rewritten
 from ..support.logit import Logit
 from ..wikipedia.pages import Pages
@@ -226,7 +226,9 @@ class Rewriter:
             if word not in words.definite:
                 continue
             behind = [form for form, _ in spoken[place + 1 : place + 1 + _DESCRIBING]]
-            noun = next((at for at, form in enumerate(behind) if types.names_class(form) or form in words.sequels), None)
+            noun = next(
+                (at for at, form in enumerate(behind) if types.names_class(form) or form in words.sequels), None
+            )
             if noun is None:
                 continue
             chosen = behind[: noun + 1]
@@ -285,7 +287,10 @@ class Rewriter:
 
     def _things_of_last(self, question: str, entities: Sequence[EarlierEntity], last: int) -> list[int]:
         """Return the places of the thing without an item that a pronoun means: one that the last turn described, or its answer."""
-        if all(match[0].casefold() not in self._language.words.pronouns["thing"] for match in self._reader.personal(question)):
+        if all(
+            match[0].casefold() not in self._language.words.pronouns["thing"]
+            for match in self._reader.personal(question)
+        ):
             return []
         return [
             place
@@ -314,7 +319,8 @@ class Rewriter:
             misfits = [
                 place
                 for place in referents
-                if features[place].fits <= 0 and any(self._reader.may_mean(pronoun, entities[place]) for pronoun in people)
+                if features[place].fits <= 0
+                and any(self._reader.may_mean(pronoun, entities[place]) for pronoun in people)
             ]
             referents = [place for place in referents if place not in misfits] or referents
         for pronoun in pronouns:  # "how many goals did he score there": a person and a place
@@ -326,7 +332,7 @@ class Rewriter:
     def _with_office(
         self, question: str, likely: list[int], of_topic: Sequence[int], features: Sequence[ReferentFeatures]
     ) -> list[int]:
-        """Return the likely referents behind what the last turn was about, if a question asks who followed somebody, or when he left."""
+        """Return the likely referents behind what the last turn was about, for "who followed him?" and "when did he leave?"."""
         times, person = self._language.times, features[likely[0]]
         is_of_office = times.asks_beside(question) is not None or times.boundary(question) is not Boundary.ANY
         if not is_of_office or person.fits <= 0 or not (person.last_answer or person.last_asked):

@@ -20,6 +20,12 @@ class Known:
     def __init__(self, classes, properties, frequency=None):
         self._classes, self._properties, self._frequency = classes, properties, {} if frequency is None else frequency
 
+    def label(self, entity_id):
+        return entity_id
+
+    def is_class(self, entity_id):
+        return False
+
     def types(self, entity_id):
         return self._classes.get(entity_id, ())
 

@@ -7,7 +7,7 @@ from case_tables import each_case
 from convinse.config import load_config
 from convinse.encoder.question_readers import Pointers
 from convinse.language.language import english
-from convinse.question_understanding.referents import FeatureReader, ReferentFeatures, earlier_entities
+from convinse.question_understanding.referents import EarlierEntity, FeatureReader, ReferentFeatures, earlier_entities
 from convinse.question_understanding.rewriting import names_in, pointed
 from convinse.question_understanding.slots import Slots, unlinked_names
 from convinse.records.rewriting import EarlierTurn, Insertion, concatenated, history_text, rewritten
@@ -67,8 +67,10 @@ def test_features_of_items_of_the_history(world_kb):
     )
     assert (film.of_class, director.of_class, film.fits) == (1.0, -1.0, 0.0)
     for name, pronoun, may in (("Helen Ross", "he", False), ("Mrs Okoye", "she", True), ("Robin Day", "he", True)):
-        assert reader.may_mean(pronoun, name, is_person=True) == may
-    assert not reader.may_mean("they", TITANIC["id"]) and reader.may_mean("it", TITANIC["id"])
+        assert reader.may_mean(pronoun, EarlierEntity({"id": name, "label": name}, (0,), (), is_person=True)) == may
+    album = EarlierEntity({"id": "Mylo Xyloto", "label": "Mylo Xyloto"}, (), (0,), is_person=False, is_thing=True)
+    assert reader.may_mean("it", album) and not reader.may_mean("it", album._replace(is_thing=False))
+    assert not reader.may_be_item("they", TITANIC["id"]) and reader.may_be_item("it", TITANIC["id"])
     assert len(film) == len(ReferentFeatures._fields)
 
 

@@ -39,7 +39,9 @@ def rows_in_time(
     """Keep the rows whose period fits the time of a question."""
     dated = _dated(question, table, words)
     within = {*table.within(time, dated[0].keywords if len(dated) == 1 else words)}
-    if not time.period.is_point and time.boundary is Boundary.ANY:  # "2012-13": its own row, not also the seasons beside it
+    if (
+        not time.period.is_point and time.boundary is Boundary.ANY
+    ):  # "2012-13": its own row, not also the seasons beside it
         whole = {row for row, period in table.periods() if period is not None and period == time.period}
         within = within & whole or within
     return Selection(
