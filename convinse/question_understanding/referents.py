@@ -27,7 +27,7 @@ _NEIGHBORS = 1000  # items beside an item that are read
 _CACHED = 256  # items whose neighbours stay in memory: 90 KB for a thousand neighbours
 _WORD = re.compile(r"\w+")
 # kinds of entities by the kind of pronoun, if not the same: a band is an "it" and a "they", a person may be "they"
-_KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
+_KINDS = {"thing": ("thing", "group"), "group": ("group", "person", "place")}
 
 
 class ReferentFeatures(NamedTuple):
