@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..records.literals import is_item, is_known
-from ..records.periods import Agreement, Boundary, Period
+from ..records.periods import Agreement, Period
 from ..records.written_values import kind_of_value
 from .candidates import EntityCandidate
 from .counts import COUNT
@@ -104,13 +104,7 @@ class _Measurement:
         labels |= {entity["label"] for entity in question.about}
         mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
         self._asking = self._words.difference(*mentioned)  # the question without the names in it
-        times = question.language.times
-        # a time, what came before or after something ("who followed X?"), or when something began or ended
-        self._is_timed = (
-            times.time(question.in_full) is not None
-            or times.asks_beside(question.in_full) is not None
-            or (question.expected.kind == "date" and times.boundary(question.in_full) is not Boundary.ANY)
-        )
+        self._is_timed = question.language.times.time(question.in_full) is not None
         self._shares = question.shares
         about = {entity["id"] for entity in question.about}
         self._subjects = []
@@ -164,7 +158,7 @@ class _Measurement:
             (candidate.computed.rivals, candidate.computed.operation) if candidate.computed else ((), "")
         )
         is_number = operation in (COUNT, SPAN)
-        is_only = bool(rivals) and (self._is_timed or is_number or operation == "order")
+        is_only = bool(rivals) and (self._is_timed or is_number or operation in ("interval", "order"))
         computed = float(is_only or self._is_computed_from_document(candidate))
         is_whole = is_only or bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences

@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
+from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.facts import END_TIME, START_TIME
 from ..records.literals import is_date, is_item
@@ -119,15 +120,21 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
 
 
 def _held_then(groups: _Groups, question: Question) -> list[Computed]:
-    """Return the values of a property that held at the time that a question names, if others did not."""
-    time, keywords = question.language.times.time(question.in_full), question.language.properties.keywords
-    if time is None:
+    """Return the values of a property that held at the time that a question names, or hold now, if others do not."""
+    times, keywords = question.language.times, question.language.properties.keywords
+    time = times.time(question.in_full)
+    is_now = time is None and not times.present.isdisjoint(
+        fold(question.in_full).split()[:2]
+    )  # "who is he married to?"
+    if time is None and not is_now:
         return []
     words = keywords(question.in_full).difference(*(keywords(item["label"]) for item in question.about))
     about = {entity["id"] for entity in question.about}
     results = []
     for (subject, *_), group in groups.items():
-        holding = [dated for dated in group if time.admits(dated.period)]
+        holding = [dated for dated in group if (dated.period.is_open if time is None else time.admits(dated.period))]
+        if is_now and (len(holding) != 1 or len(group) < 2):
+            continue
         if subject in about and question.property_names.asking(group[0].label, words):
             rivals = frozenset(dated.place for dated in group)
             results += [Computed(dated.value, "interval", (dated.place,), rivals=rivals) for dated in holding]

@@ -271,7 +271,7 @@ class StepWords(WordLists):
     def _spoken_of(self, text: str, tokens: Sequence[_Token]) -> Iterator[Description]:
         """Yield "the author" of "when was the author born", "director" of "director's birthplace": that of what was spoken of."""
         for place, noun in enumerate(tokens):
-            if self._breaks(noun) or noun.form not in self.types.person_nouns:
+            if self._breaks(noun) or noun.form not in self.types.person_nouns | self.words.sequels:
                 continue
             has_article = place > 0 and tokens[place - 1].form in self.words.definite
             if place > 1 and tokens[place - 2].form not in self.types.existential | self.behind:
@@ -279,7 +279,11 @@ class StepWords(WordLists):
             is_whole = place + 2 >= len(tokens) or tokens[place + 1].form not in self.behind | self.clause
             if is_whole and (has_article or (place == 0 and _OWNER.match(text, noun.end))):
                 start = tokens[place - 1].start if has_article else noun.start
-                yield Description(start, noun.end, f"Who is the {text[noun.start : noun.end]}?")
+                yield Description(
+                    start,
+                    noun.end,
+                    f"{'Who' if noun.form in self.types.person_nouns else 'What'} is the {text[noun.start : noun.end]}?",
+                )
 
     def _with_nouns(self, tokens: Sequence[_Token], name: int) -> int:
         """Return the end of a name with the nouns behind it: "the German national team"."""

@@ -286,17 +286,19 @@ class Rewriter:
         return [place for place in of_topic if not named.isdisjoint(self._properties_of(entities[place].entity["id"]))]
 
     def _things_of_last(self, question: str, entities: Sequence[EarlierEntity], last: int) -> list[int]:
-        """Return the places of the thing without an item that a pronoun means: one that the last turn described, or its answer."""
+        """Return the places of the thing without an item that a pronoun means, behind that of what the last turn was about.
+
+        The thing is the answer of the last turn, or what its question describes.
+        """
         if all(
             match[0].casefold() not in self._language.words.pronouns["thing"]
             for match in self._reader.personal(question)
         ):
             return []
-        return [
-            place
-            for place, earlier in enumerate(entities)
-            if earlier.is_thing and not is_item(earlier.entity["id"]) and last in (*earlier.questions, *earlier.answers)
-        ]
+        of_last = [place for place, each in enumerate(entities) if last in (*each.questions, *each.answers)]
+        things = [place for place in of_last if entities[place].is_thing and not is_item(entities[place].entity["id"])]
+        topics = [place for place in of_last if last in entities[place].questions and place not in things]
+        return [*topics[:1], *things] if things else []
 
     def _properties_of(self, item: str) -> Sequence[str]:
         return self._kb.properties_of(item) if is_item(item) else ()

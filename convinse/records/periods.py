@@ -21,6 +21,9 @@ from .written_values import find_literals
 _NOW = "present|now|today|current|incumbent|date"  # behind a dash: ranges that go on, as English writes them
 _OPEN = re.compile(rf"\s*(?:[–—-]|to|until)\s*(?:{_NOW})?\s*(?=$|[),;])", re.IGNORECASE)
 _PRESENT = re.compile(rf"[–—-]\s*(?:{_NOW})\b", re.IGNORECASE)
+_SINCE = re.compile(
+    r"(?:^|[(;])\s*(?:since|from|m\.|married)\s*$", re.IGNORECASE
+)  # before the only date: "Thomas Mars (since 2011)"
 _EARLIEST, _LATEST = -(10**9), 10**9  # days without a beginning or an end
 _DAYS = 372  # of a year; each month counts 31
 
@@ -102,7 +105,12 @@ class AskedTime(NamedTuple):
             return time.first <= period.last <= time.last
         if boundary is Boundary.SINCE:
             return period.first >= time.first
-        return period.last <= time.last if boundary is Boundary.UNTIL else period.overlaps(time)
+        if boundary is Boundary.UNTIL:
+            return period.last <= time.last
+        # "from 1972 to 2005": what began or ended in one of these years held in hardly any of them
+        shared = min(period.last, time.last) - max(period.first, time.first)
+        is_long = not period.is_point and min(period.last - period.first, time.last - time.first) > 2 * _DAYS
+        return shared >= (_DAYS if is_long else 0)
 
 
 class TimedPart(NamedTuple):
@@ -139,7 +147,8 @@ def period_of_text(text: str) -> Period | None:
         return None
     periods = [Period.of_date(span.entity) for span in spans]
     first, last = min(period.first for period in periods), max(period.last for period in periods)
-    if _OPEN.match(text, spans[-1].end) or _PRESENT.search(text, spans[-1].end):
+    is_open = len(spans) == 1 and _SINCE.search(text[: spans[0].start])
+    if is_open or _OPEN.match(text, spans[-1].end) or _PRESENT.search(text, spans[-1].end):
         return Period(first, _LATEST)
     return Period(first, last, is_point=len(spans) == 1)
 
