@@ -58,9 +58,9 @@ def _reader(name: str) -> Callable[[bytes], ReadDocument]:
     return read
 
 
-READERS: dict[str, Callable[[bytes], ReadDocument]] = {
-    ending: _reader(name) for name, endings in _KINDS.items() for ending in endings.split()
-}
+READERS: dict[str, Callable[[bytes], ReadDocument]] = {}
+for _name, _endings in _KINDS.items():
+    READERS |= dict.fromkeys(_endings.split(), _reader(_name))
 # files of text that projects and people name without an ending
 PLAIN = frozenset(
     "readme license licence copying notice authors contributors changelog changes history news install todo".split()
