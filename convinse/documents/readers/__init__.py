@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 
 from ...support.errors import DataError, one_line
 from ..model import ReadDocument
@@ -52,7 +52,7 @@ def _reader(name: str) -> Callable[[bytes], ReadDocument]:
 
     # loaded with the first file of its kind: most questions are about a folder that has not changed
     def read(data: bytes) -> ReadDocument:
-        document: ReadDocument = getattr(import_module(f".{module}", __package__), function)(data)
+        document: ReadDocument = resolve_name(f"{__package__}.{module}:{function}")(data)
         return document
 
     return read
