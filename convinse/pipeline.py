@@ -169,7 +169,7 @@ class Pipeline:
     ) -> dict[str, list[Conversation]]:
         conversations = read_benchmark(self.config.input_path("test"), self.config.benchmark)
         done = {}
-        for combination in [sources] if isinstance(sources, str) else sources:
+        for combination in _several(sources):
             done[combination] = self.run(conversations, combination, gold)
             measures = evaluate(done[combination])
             kind = "gold" if gold else "predicted"
@@ -188,7 +188,7 @@ class Pipeline:
     def turns(self, questions: str | Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
         """Yield the turns of `ask`, each as soon as it is answered and before the next begins."""
         session = self.session(sources)
-        for question in [questions] if isinstance(questions, str) else questions:
+        for question in _several(questions):
             yield session.ask(question)
 
     def session(
@@ -346,3 +346,8 @@ def _copied(conversation: Conversation) -> Conversation:
         return copy.deepcopy(conversation)
     except RecursionError:
         raise DataError(f"conversation '{conversation['conv_id']}': a value is nested too deep") from None
+
+
+def _several(texts: str | Sequence[str]) -> Sequence[str]:
+    # a caller may give one text in place of a list
+    return [texts] if isinstance(texts, str) else texts

@@ -131,10 +131,15 @@ def results_of(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any
     if returned is None:
         return [None] * len(turns)
     must = f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results"
+    results = _list_of(returned, must)
+    if len(results) != len(turns):
+        raise ModuleError(f"{must}, not {len(results)}")
+    return results
+
+
+def _list_of(returned: Any, must: str) -> list[Any]:
     if not isinstance(returned, list):
         raise ModuleError(f"{must}, not {type(returned).__name__}")
-    if len(returned) != len(turns):
-        raise ModuleError(f"{must}, not {len(returned)}")
     return returned
 
 
@@ -169,10 +174,9 @@ def keep_evidences(
     Raises:
         ModuleError: the module broke its contract; the message names it, the turn and the fault.
     """
-    evidences = turn.get("top_evidences") if returned is None or returned is turn else returned
+    found = turn.get("top_evidences") if returned is None or returned is turn else returned
     where = _where(module, turn)
-    if not isinstance(evidences, list):
-        raise ModuleError(f"{where}: inference_on_turn must return a list of evidences, not {type(evidences).__name__}")
+    evidences = _list_of(found, f"{where}: inference_on_turn must return a list of evidences")
     if most is not None and len(evidences) > most:
         raise ModuleError(
             f"{where}: {len(evidences)} evidences, but evs_max_evidences is {most}; return the best ones only"
@@ -189,10 +193,9 @@ def keep_evidences(
 
 def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = None) -> list[RankedAnswer]:
     """Check the answers of a turn, store the best `most` and all of a list, with their places in the evidences, and measure them."""
-    answers = stored_answers(turn) if returned is None or returned is turn else answers_in_own_form(returned)
+    found = stored_answers(turn) if returned is None or returned is turn else answers_in_own_form(returned)
     where = _where(module, turn)
-    if not isinstance(answers, list):
-        raise ModuleError(f"{where}: inference_on_turn must return a list of answers, not {type(answers).__name__}")
+    answers = _list_of(found, f"{where}: inference_on_turn must return a list of answers")
     for place, answer in enumerate(answers, 1):
         entity = answer.get("answer") if isinstance(answer, dict) else None
         if not isinstance(entity, dict) or not isinstance(entity.get("id"), str) or answer.get("rank") != place:

@@ -34,8 +34,12 @@ _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
 
 class _Contract(ABC):
     sources: ClassVar[Sequence[str]] = SOURCES
-    # what `prepared` has given last, for all tests of a class: pytest makes an object for each
-    _done: ClassVar[tuple[Config, list[Turn]] | None] = None
+    # what `prepared` has given for each configuration: pytest makes an object for each test of a class
+    _done: ClassVar[list[tuple[Config, list[Turn]]]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._done = []
 
     def config(self, **overrides: object) -> Config:
         """Return the configuration of the module; without a cache, so that every call computes."""
@@ -47,12 +51,13 @@ class _Contract(ABC):
 
     def prepared(self, config: Config) -> list[Turn]:
         """Return turns as the default modules prepare them: with a representation and top evidences."""
-        done = self._done
-        if done is None or done[0] != config:
-            conversations = Pipeline(config).run(self.conversations(), self.sources)
-            done = (config, [turn for conversation in conversations for turn in conversation["questions"]])
-            type(self)._done = done
-        return copy.deepcopy(done[1])
+        for earlier, turns in self._done:
+            if earlier == config:
+                return copy.deepcopy(turns)
+        conversations = Pipeline(config).run(self.conversations(), self.sources)
+        turns = [turn for conversation in conversations for turn in conversation["questions"]]
+        self._done.append((config, turns))
+        return copy.deepcopy(turns)
 
     @abstractmethod
     def _results(self, keep_answers: bool = True) -> Any: ...

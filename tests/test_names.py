@@ -13,6 +13,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 PARTICIPLES = {"asked", "given", "kept", "known", "meant", "own", "told", "wanted"}
 HEAD = re.compile(r"(?:^|[.] +|\n\n)(what|who|that|those|such|one|it)\b", re.IGNORECASE)
 DIALECT = re.compile(r"\b(is none|[Nn]o such|[Nn]obody|[Ss]omebody)\b")
+CLASS = re.compile(r"\s*class (\w+)[(:]")
 PUBLIC = {
     "known": "clocq_retriever.py",
     "asked": "referents.py",
@@ -39,9 +40,9 @@ def named(tree):
 def test_a_class_has_a_name_of_its_own():
     places = defaultdict(list)
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+        for line, text in enumerate(path.read_text().splitlines(), 1):
+            if match := CLASS.match(text):
+                places[match[1]].append(f"{path.relative_to(ROOT)}:{line}")
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 

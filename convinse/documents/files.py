@@ -54,11 +54,9 @@ def find_files(paths: Sequence[Path]) -> tuple[list[FoundFile], Counter[str]]:
     for requested, whole in zip(paths, wholes, strict=True):
         above = len(os.path.join(_telling_apart(whole, wholes), ""))  # noqa: PTH118 - with a slash at the end
         for entry in [whole] if whole.is_file() else _below(whole, left_out):
-            found = _found(entry, above)
-            if isinstance(found, FoundFile):
+            found = _found(entry, above, left_out)
+            if found is not None:
                 files[found.name] = found
-            else:
-                left_out[found] += 1
             if len(files) > MOST_DOCUMENTS:
                 raise DataError(f"{requested}: more than {MOST_DOCUMENTS:,} files; name a folder below it")
     return [files[name] for name in sorted(files)], left_out
@@ -97,26 +95,34 @@ def path_of(name: str, requested: Sequence[Path]) -> Path | None:
     return None
 
 
-def _found(entry: Path | os.DirEntry[str], above: int) -> FoundFile | str:
-    """Return a file to read, named by its path behind `above` letters, or the reason against it."""
+def _found(entry: Path | os.DirEntry[str], above: int, left_out: Counter[str]) -> FoundFile | None:
+    """Return a file to read, named by its path behind `above` letters; None for others, whose reason is counted."""
+    path = os.fspath(entry)
+    try:
+        reason = _reason_against(entry)
+        state = None if reason else entry.stat()
+    except OSError:
+        reason, state = "that cannot be opened", None
+    if state is not None and state.st_size <= LARGEST_DOCUMENT:
+        return FoundFile(Path(path), path[above:], state.st_size, state.st_mtime_ns)
+    left_out[reason or "that are too large"] += 1
+    return None
+
+
+def _reason_against(entry: Path | os.DirEntry[str]) -> str:
+    """Return why a file is left out whatever its size; empty for a file to read."""
     path = os.fspath(entry)
     try:
         path.encode()
     except UnicodeEncodeError:
         return "whose names are not UTF-8"
-    try:
-        if not entry.is_file():
-            return "that are not files"
-        if reader_of(entry.name) is None:
-            return "of kinds that are not read"
-        if entry.name.endswith(".json") and format_of(Path(path)):  # their quotes would answer in place of the files
-            return "that are proofs or saved conversations"
-        state = entry.stat()
-    except OSError:
-        return "that cannot be opened"
-    if state.st_size > LARGEST_DOCUMENT:
-        return "that are too large"
-    return FoundFile(Path(path), path[above:], state.st_size, state.st_mtime_ns)
+    if not entry.is_file():
+        return "that are not files"
+    if reader_of(entry.name) is None:
+        return "of kinds that are not read"
+    if entry.name.endswith(".json") and format_of(Path(path)):  # their quotes would answer in place of the files
+        return "that are proofs or saved conversations"
+    return ""
 
 
 def _below(folder: Path, left_out: Counter[str]) -> Iterator[os.DirEntry[str]]:

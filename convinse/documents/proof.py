@@ -140,13 +140,14 @@ def read_proof(path: Path, over: Sequence[Path] = ()) -> tuple[Proof, bool]:
         raise unreadable(path, error) from None
     except JSON_ERRORS as error:
         raise DataError(f"{path}: is no proof: it is not JSON ({one_line(error)})") from None
-    if isinstance(value, dict) and value.get("format", CONVERSATION) != CONVERSATION:
-        if value["format"] != PROOF:
+    members = value if isinstance(value, dict) else {}
+    if members.get("format", CONVERSATION) != CONVERSATION:
+        if members["format"] != PROOF:
             raise DataError(f"{path}: is no proof of this version: its format is not '{PROOF}'")
         proof, is_whole = _checked(path, value), value.get("checksum") == _checksum(value)
         _move(path, proof, over)
         return proof, is_whole
-    if not isinstance(value, dict) or "questions" not in value:
+    if "questions" not in members:
         raise DataError(f"{path}: is neither a proof nor a saved conversation; ask --over PATH --proof FILE writes one")
     folder = path.resolve().parent
     try:

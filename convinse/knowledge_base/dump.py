@@ -64,7 +64,7 @@ def line_faults(path: Path) -> Faults:
     return Faults(path, "lines", f"{remedy} {path}")
 
 
-def read_dump(path: Path, languages: tuple[str, ...] = LANGUAGES) -> Iterator[EntityDocument]:
+def read_dump(path: Path) -> Iterator[EntityDocument]:
     """Yield the labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`).
 
     Their statements, without deprecated ones, have item, time, quantity, string and monolingual text values. Bad lines are
@@ -75,7 +75,7 @@ def read_dump(path: Path, languages: tuple[str, ...] = LANGUAGES) -> Iterator[En
         if not is_entity_line(line):
             continue
         try:
-            document = parse_line(line, languages, Counter())
+            document = parse_line(line, LANGUAGES, Counter())
         except BadLineError as error:
             faults.count(1, [(f"line {number}", str(error))])
             continue

@@ -365,9 +365,9 @@ class Resources:
 
     def close_caches(self) -> None:
         """Close the caches, whose entries are on disk already, and connections to a server of facts; their next use opens them again."""
-        for thing in self._open.values():
-            if isinstance(thing, Cache | FactSource):
-                thing.close()
+        for name in ("cache", "server of facts"):
+            if name in self._open:
+                self._open[name].close()
 
     def close(self) -> None:
         """Close all open resources. Later requests open them again; objects that the stages hold must not be used any more."""

@@ -222,6 +222,7 @@ def test_one_session_twice():
     assert len(session) == 0
 
 
+@pytest.mark.slow
 def test_a_thousand_open_sessions_are_small(lexical, answered):
     """Of three turns with 100 evidences: 200 MB for 1,000."""
     with memory_below(4e6):

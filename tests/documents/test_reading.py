@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 from pptx import Presentation
 
-from case_tables import each_case
+from case_tables import each_case, slow_but
 from convinse.documents.evidences import document_evidences
 from convinse.documents.readers import READERS, code_pages, office, read_document
 from convinse.support.errors import DataError
@@ -148,7 +148,11 @@ def test_a_file_that_cannot_be_read_says_why_in_one_line(name, data, reason, mon
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("kind", sorted(READERS))
+# one ending of each reader, with --all each ending
+ENDINGS = sorted({reader: ending for ending, reader in sorted(READERS.items(), reverse=True)}.values())
+
+
+@pytest.mark.parametrize("kind", slow_but(ENDINGS, sorted(READERS)))
 @given(data=st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode)))
 def test_any_bytes_are_evidences_or_an_error_of_one_line(kind, data):
     try:

@@ -143,7 +143,7 @@ def test_weights_under_older_names_need_another_folder(tmp_path):
 FILES = {"yes_no": YesNoHead, "answer_type": AnswerTypeHead}
 
 
-@pytest.mark.parametrize("storage", slow_but(["float32", "int8"], ["float32", "float16", "int8"]))
+@pytest.mark.parametrize("storage", slow_but(["int8"], ["float32", "float16", "int8"]))
 @pytest.mark.parametrize(
     "heads", slow_but([(), ("yes_no", "answer_type")], [(), ("yes_no",), ("answer_type",), ("yes_no", "answer_type")])
 )
@@ -197,7 +197,7 @@ def test_heads_compute_the_requested_rows(name, rows, tmp_path):
     np.testing.assert_allclose(relevance, model.numbers("relevance")[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", slow_but([EMBEDDING], TASKS))
 def test_a_model_of_the_hub_is_saved_whole(task, tmp_path, monkeypatch):
     model = copy_of(calm("bert", task), tmp_path / "model")
     if task == EMBEDDING:

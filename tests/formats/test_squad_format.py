@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from case_tables import cases, each_case
+from case_tables import cases, each_case, slow_but
 from convinse.formats import squad
 from convinse.formats.converters import convert, find_converter
 from convinse.support.errors import DataError
@@ -138,7 +138,7 @@ def test_validation_counts_and_finds_faults():
 # flat memory ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("to", ["mrqa", "multiqa"])
+@pytest.mark.parametrize("to", slow_but(["mrqa"], ["mrqa", "multiqa"]))
 def test_a_conversion_holds_one_context(workdir, to):
     text = " ".join("x" * 100 for _ in range(50))
     paragraphs = [squad.Paragraph(f"{number} {text}", [squad.SquadQuestion("?", f"{number}")]) for number in range(600)]

@@ -97,6 +97,7 @@ def test_random_dumps(tmp_path_factory, claims):
     agree(folder / "kb", dump)
 
 
+@pytest.mark.slow
 def test_the_embedded_dump():
     _, items = agree(SNAPSHOT / "kb", SNAPSHOT_SOURCES / "entities.json.gz", step=7)
     assert len(items) >= 400 // 7

@@ -113,7 +113,10 @@ def segments(monkeypatch):
     monkeypatch.setattr(building, "FullTextWriter", Writer)
 
 
-@pytest.mark.parametrize("parameters", [Parameters(), Parameters(k1=2.0, b=1.0), Parameters(title_weight=30.0, b=0.1)])
+TITLED = Parameters(title_weight=30.0, b=0.1)
+
+
+@pytest.mark.parametrize("parameters", slow_but([TITLED], [Parameters(), Parameters(k1=2.0, b=1.0), TITLED]))
 def test_a_better_passage_behind_the_candidates_is_found(corpus, tmp_path, few_candidates, segments, parameters):
     rows = zipf_rows(500, 3)
     build_index(corpus(rows), tmp_path / "index", parameters)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import slow_but
 from convinse.config import parse_config
 from convinse.encoder import devices
 from convinse.encoder.bi_encoder import BiEncoder
@@ -236,7 +237,7 @@ def test_a_cross_encoder_corrects_bm25_and_its_record_has_the_measures(judged):
         assert words in card, words
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("pooling", slow_but(["cls"], ["mean", "cls"]))
 def test_a_bi_encoder_learns_and_keeps_its_pooling(judged, tmp_path, pooling):
     base = pooled({"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling], tmp_path / "base")
     fitted, *_ = retrieve(base, bi_encoder=True, epochs=3)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from case_tables import slow_but
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer, token_spans
 from convinse.training.mrqa_reader import mixed_steps
@@ -39,7 +40,7 @@ def made(examples, stride=8, share=0.0, kind="bert", seed=0):
 WORD = st.sampled_from([*WORDS[:30], "où", "日本", "x9", "don't", "été", "naïve", "👍🏽"])
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("kind", slow_but(["roberta"], ["bert", "roberta"]))
 @given(st.lists(WORD, min_size=1, max_size=70), st.data())
 def test_in_every_window_the_marked_tokens_say_the_answer(kind, words, data):
     text = " ".join(words)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from case_tables import slow_but
 from convinse.cli import main
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import is_exported
@@ -79,7 +80,7 @@ def test_a_stopped_training_goes_on_to_the_same_bytes(kind, saved):
 
 
 @one_of()
-@pytest.mark.parametrize("changed", ["data", "settings"])
+@pytest.mark.parametrize("changed", slow_but(["data"], ["data", "settings"]))
 def test_a_stopped_training_refuses_other_data_and_settings(kind, saved, changed):
     saved(1)
     with pytest.raises(KeyboardInterrupt):
@@ -140,7 +141,7 @@ def test_a_model_that_does_not_export_is_kept_for_pytorch(kind, monkeypatch, cap
     assert any("no ONNX files" in message and "does not export" in message for message in caplog.messages)
 
 
-@each("ers", "ha", "fusion")
+@each("ers", pytest.param("ha", marks=pytest.mark.slow), "fusion")
 def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
     settings = kind.configuration("models/new", epochs=3)
     write_file("my.yml", settings)

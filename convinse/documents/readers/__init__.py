@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 
 from ...support.errors import DataError, one_line
 from ..model import ReadDocument
@@ -52,15 +52,15 @@ def _reader(name: str) -> Callable[[bytes], ReadDocument]:
 
     # loaded with the first file of its kind: most questions are about a folder that has not changed
     def read(data: bytes) -> ReadDocument:
-        document: ReadDocument = getattr(import_module(f".{module}", __package__), function)(data)
+        document: ReadDocument = resolve_name(f"{__package__}.{module}:{function}")(data)
         return document
 
     return read
 
 
-READERS: dict[str, Callable[[bytes], ReadDocument]] = {
-    ending: _reader(name) for name, endings in _KINDS.items() for ending in endings.split()
-}
+READERS: dict[str, Callable[[bytes], ReadDocument]] = {}
+for _name, _endings in _KINDS.items():
+    READERS |= dict.fromkeys(_endings.split(), _reader(_name))
 # files of text that projects and people name without an ending
 PLAIN = frozenset(
     "readme license licence copying notice authors contributors changelog changes history news install todo".split()

@@ -51,7 +51,7 @@ def _shape(shape: Any, page: int) -> Iterator[Block]:
     if hasattr(shape, "shapes"):  # a group
         for part in shape.shapes:
             yield from _shape(part, page)
-    elif getattr(shape, "has_table", False):
+    elif shape.has_table:
         table = shape.table
         grid = CellGrid()
         for number, row in enumerate(table.rows):
@@ -60,7 +60,7 @@ def _shape(shape: Any, page: int) -> Iterator[Block]:
                     words = " ".join(filter(None, map(_words, cell.text_frame.paragraphs)))
                     grid.put(number, column, words, cell.span_height, cell.span_width)
         yield grid.table(len(table.rows), 1 if table.first_row else None)._replace(page=page)
-    elif getattr(shape, "has_chart", False):
+    elif shape.has_chart:
         with suppress(NotImplementedError, KeyError, ValueError):  # kinds of charts that the library does not know
             yield from chart_table(shape.chart, page)
     elif shape.has_text_frame:

@@ -129,13 +129,8 @@ def _value(node: Any) -> Any:
     text = "" if parts else _words(node)
     if not parts and not attributes:
         return text
-    value: dict[str, Any] = dict(attributes)
+    values: dict[str, list[Any]] = {name: [words] for name, words in dict(attributes).items()}
     for part in parts:
-        name = element_name(part)
-        inner = _value(part)
-        if name in value:
-            before = value[name]
-            value[name] = [*before, inner] if isinstance(before, list) else [before, inner]
-        else:
-            value[name] = inner
+        values.setdefault(element_name(part), []).append(_value(part))
+    value = {name: several if len(several) > 1 else several[0] for name, several in values.items()}
     return {**value, "": text} if text else value

@@ -249,6 +249,7 @@ def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(tra
     assert (target / "model.safetensors").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_machine_with_the_prepared_examples_needs_no_data(shared, tmp_path):
     config = write(tmp_path / "headless.yml", {**QUICK, "yes_no": None})
     words = arguments(tmp_path, shared)
@@ -307,6 +308,7 @@ def test_heads_alone_are_trained_over_a_finished_model(trained, shared, tmp_path
     assert YesNoReader(made, "cpu").probabilities([("was it a song", "no")]).shape == (1,)
 
 
+@pytest.mark.slow
 def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path, monkeypatch, capsys):
     """All of `recipes.embedded.gpu` on the processor, with tiny models in the place of MPNet and of the embedded model."""
     base = joint(num_hidden_layers=2)
