@@ -16,19 +16,29 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from convinse.cli.arguments import add_dropped
+from convinse.cli.arguments import add_set
 from convinse.config import SNAPSHOT, load_settings, resolve
+from convinse.config.yaml_files import read_value
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.devices import find_device
 from convinse.encoder.onnx_export import write_graphs
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.checksums import sha256
-from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, OutputError, nearest
+from convinse.support.errors import (
+    ConfigError,
+    ConvinseError,
+    DataError,
+    DependencyError,
+    ModelError,
+    OutputError,
+    nearest,
+)
 from convinse.support.files import remove, replacing
 from convinse.support.manifest import MANIFEST, seal
 from convinse.training.trainer import check_output, state_of, write_trained
@@ -74,10 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="convinse train embedded", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="the model folder to write (none: --prepared alone)")
     for name, text in _OPTIONS.items():
         parser.add_argument(name, metavar="FILE" if name in ("--config", "--prepared") else "DIR", help=text)
-    add_dropped(parser, "--examples", "--prepared keeps them, as tokens")
+    add_set(parser)
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint of a stopped training")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
@@ -91,22 +101,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> None:
-    changes = {} if options.base is None else {"base": options.base}
+    recipe = recipe_of(options)
+    if not options.data.is_dir():
+        raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
+    if options.output is None and options.prepared is None:
+        raise OutputError("--output: name the folder to write, or a file with --prepared")
+    if options.output is not None:
+        check_output(options.output, "--output")
+        state = state_of(options.output)
+        if state.is_dir() and not options.resume:
+            raise OutputError(
+                f"{state}: the checkpoint of a stopped training; go on with --resume, or delete it to begin anew"
+            )
+    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
+        (train if options.trunk is None else train_heads_only)(options, recipe, Path(options.work or temporary))
+    LOGGER.info("it is in %s", options.output or options.prepared)
+
+
+def recipe_of(options: argparse.Namespace) -> Recipe:
+    changes: dict[str, Any] = {} if options.base is None else {"base": options.base}
+    for setting in options.settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {setting}: expected KEY=VALUE, such as minutes=30")
+        changes[key] = read_value(value, f"--set {setting}")
     recipe = load_settings(Recipe, options.config or "model/embedded.yml", **changes)
     if options.quick:
         mixture = dict.fromkeys(recipe.mixture, _QUICK)
         recipe = msgspec.structs.replace(recipe, mixture=mixture, validations=1, dev_examples=8)
-    check_output(options.output, "--output")
-    state = state_of(options.output)
-    if state.is_dir() and not options.resume:
-        raise OutputError(
-            f"{state}: the checkpoint of a stopped training; go on with --resume, or delete it to begin anew"
-        )
-    if not options.data.is_dir():
-        raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
-    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
-        (train if options.trunk is None else train_heads_only)(options, recipe, Path(options.work or temporary))
-    LOGGER.info("the model is in %s", options.output)
+    return recipe
 
 
 def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
@@ -114,6 +137,8 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
     checkpoint, teachers, base = start_from(recipe)
     start = time.perf_counter()
     prepared = prepared_examples(checkpoint, recipe, options, work)
+    if options.output is None:
+        return
     # the data that the last step needs is looked for before the first
     questions = questions_of_heads(options.data, work, recipe)
     result = train_trunk(checkpoint, teachers, prepared, recipe, state_of(options.output))
@@ -130,13 +155,8 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
         **{name: {"best_epoch": fitted.best, "epochs": fitted.history} for name, (_, fitted) in heads.items()},
     }
 
-    def more(folder: Path) -> None:
-        for head, _ in heads.values():
-            head.save(folder)
-        write_graphs(folder)
-
     card = embedded_card(recipe, prepared.sizes, result, origin, minutes, heads)
-    write_trained(checkpoint, options.output, card, result, record, more, storage="int8")
+    write_trained(checkpoint, options.output, card, result, record, partial(save_heads, heads), storage="int8")
     for state in (state_of(options.output), *(head_state(options, name) for name in heads)):
         remove(state)
 
@@ -160,9 +180,7 @@ def train_heads_only(options: argparse.Namespace, recipe: Recipe, work: Path) ->
     with replacing(options.output) as temporary:
         shutil.copytree(Path(options.trunk), temporary)
         (temporary / MANIFEST).unlink(missing_ok=True)  # that of the heads before
-        for head, _ in heads.values():
-            head.save(temporary)
-        write_graphs(temporary)
+        save_heads(heads, temporary)
         seal(temporary, "model")
     for name in heads:
         remove(head_state(options, name))
@@ -176,6 +194,16 @@ def train_heads(
         name: _TRAIN[name](checkpoint, learned, recipe, head_state(options, name), most)
         for name, learned in questions.items()
     }
+
+
+def save_heads(heads: Trained, folder: Path) -> None:
+    """Write the heads beside their trunk, and the graphs of all."""
+    for head, _ in heads.values():
+        head.save(folder)
+    try:
+        write_graphs(folder)
+    except DependencyError as error:  # a machine that is lent has PyTorch alone
+        LOGGER.warning("no graphs: %s; make them with convinse export", error)
 
 
 def head_state(options: argparse.Namespace, name: str) -> Path:
@@ -222,8 +250,11 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
         torch.manual_seed(recipe.seed)
         model = JointModel.from_pretrained(str(base), config=JointConfig(**shape, row_form="ranked"))
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
+    is_gpu = find_device(recipe.device).type == "cuda"
     # on a CPU faster than the fused kernel, backward above all
-    model.set_attn_implementation("sdpa" if find_device(recipe.device).type == "cuda" else "eager")
+    model.set_attn_implementation("sdpa" if is_gpu else "eager")
+    if is_gpu:
+        torch.set_float32_matmul_precision("high")
     if recipe.layers is not None:
         layers = model.bert.encoder.layer
         if max(recipe.layers) >= len(layers):

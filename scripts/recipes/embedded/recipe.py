@@ -22,12 +22,12 @@ from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Objective
 from convinse.training.trainer import code_of, hash_of
 from recipes.embedded.averages import copied, keep_best_average
-from recipes.embedded.batches import Batch, batch, drawn, drawn_list, with_foreign
+from recipes.embedded.batches import Batch, batch, drawn, drawn_list, joined, with_foreign
 from recipes.embedded.examples import Example
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import with_mined
 from recipes.embedded.negatives import HeldOut
-from recipes.embedded.prepared import Prepared, Special, Tokens
+from recipes.embedded.prepared import Prepared
 from recipes.embedded.validation import calibrate, shown, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
@@ -210,15 +210,10 @@ def prepare(data: Data, recipe: Recipe, tokenizer: TextTokenizer, model: Any = N
     for name, most in sorted(recipe.mined.items()):
         train[name] = with_mined(model, tokenizer, train[name], most, recipe.token_budget)
     order = [step for number in range(1, recipe.validations + 1) for step in steps(train, recipe, number)]
-    made = (batch(step.examples, tokenizer, random.Random(step.seed)) for step in order)
     return Prepared(
-        Tokens.of(made, [example.group or example.key for step in order for example in step.examples]),
+        joined(batch(step.examples, tokenizer, random.Random(step.seed)) for step in order),
         np.cumsum([0, *(len(step.examples) for step in order)]),
-        {
-            name: Tokens.of([batch(examples, tokenizer, None)], [example.key for example in examples])
-            for name, examples in dev.items()
-        },
-        Special.of(tokenizer),
+        {name: batch(examples, tokenizer, None) for name, examples in dev.items()},
         data.run_id,
         {name: len(examples) for name, examples in data.train.items()},
     )
@@ -228,7 +223,7 @@ def train_trunk(
     checkpoint: Checkpoint, teachers: Teachers, prepared: Prepared, recipe: Recipe, state: Path
 ) -> FitResult:
     """Train the model in place; a stopped run goes on from `state`."""
-    model, special = checkpoint.model, prepared.special
+    model = checkpoint.model
     still = [model.bert.embeddings.word_embeddings]
     if recipe.still:
         still = [model.bert.embeddings, *model.bert.encoder.layer[: recipe.still]]
@@ -236,12 +231,11 @@ def train_trunk(
         still.append(model.bert.distance)
     for module in still:
         module.requires_grad_(False)
-    dev = {name: examples.batch(0, len(examples), special) for name, examples in prepared.dev.items()}
     steps_of_each = (len(prepared.steps) - 1) // recipe.validations
     learning = Objective(
         steps=lambda number: range((number - 1) * steps_of_each, number * steps_of_each),
         loss=TrunkLoss(teachers, prepared, recipe).of_step,
-        validate=lambda model: validate(model, dev, recipe.token_budget),
+        validate=lambda model: validate(model, prepared.dev, recipe.token_budget),
         criterion=lambda measures: measures["mean"],
         headline="F1",
     )
@@ -275,8 +269,7 @@ def calibrate_heads(checkpoint: Checkpoint, prepared: Prepared, recipe: Recipe) 
     """Calibrate ranking and reading on the held-out examples that may choose."""
     if prepared.dev:
         model = checkpoint.model.to(find_device(recipe.device))
-        dev = (examples.batch(0, len(examples), prepared.special) for examples in prepared.dev.values())
-        calibrate(model, checkpoint.tokenizer.decode, dev)
+        calibrate(model, checkpoint.tokenizer.decode, prepared.dev.values())
         model.to("cpu")
 
 
@@ -287,7 +280,7 @@ class TrunkLoss:
     recipe: Recipe
 
     def of_step(self, model: Any, step: int) -> Iterable[torch.Tensor]:
-        recipe, train, special = self.recipe, self.prepared.train, self.prepared.special
+        recipe, train = self.recipe, self.prepared.train
         first, end = self.prepared.steps[step : step + 2].tolist()
         for teacher in self.teachers:
             if teacher is not None:
@@ -295,20 +288,18 @@ class TrunkLoss:
         reader, share = self.teachers.reader, recipe.taught
         odds: list[torch.Tensor] = []
         for start, stop in train.runs(first, end, _TOGETHER * recipe.portion):  # the memory of a step is that of a run
-            made = train.batch(start, stop, special)
+            made = train.part(start, stop)
             answering, each, taught, found = list_losses(model, made, recipe.portion, reader, recipe.temperature)
             odds += found.split(made.sizes)
             gold = answering + each
             yield (gold if reader is None else (1 - share) * gold + share * taught) / (end - first)
         if step % recipe.embedding_every == 0:
-            yield from self._of_embedding(model, train.batch(first, end, special), odds, train.groups[first:end])
+            yield from self._of_embedding(model, train.part(first, end), odds)
 
-    def _of_embedding(
-        self, model: Any, made: Batch, odds: Sequence[torch.Tensor], groups: np.ndarray
-    ) -> Iterable[torch.Tensor]:
+    def _of_embedding(self, model: Any, made: Batch, odds: Sequence[torch.Tensor]) -> Iterable[torch.Tensor]:
         """The loss of the embedding; nothing is learned through `odds`, each example's log odds of relevance."""
-        recipe, special = self.recipe, self.prepared.special
-        starts = np.cumsum([0, *made.sizes]).tolist()
+        recipe = self.recipe
+        starts = made.starts.tolist()
         ids, firsts, ends = made.sequences.ids, made.firsts, made.ends
         places = [
             place
@@ -318,26 +309,23 @@ class TrunkLoss:
         if len(places) < 2:
             return
         # one negative is enough to tell relevant texts from others; the order of all is for the cross-encoder's list
-        most = None if recipe.listwise else 2
-        hard = [
-            (row, number, starts[place] + number)
-            for row, place in enumerate(places)
-            for number in range(1, made.sizes[place])[: None if most is None else most - 1]
-        ]
-        pairs = [*(starts[place] for place in places), *(pair for _, _, pair in hard)]
-        queries = special.sequences([[ids[starts[place]][1 : firsts[starts[place]] - 1]] for place in places])
-        texts = special.sequences([[ids[pair][firsts[pair] : ends[pair]][:_LONGEST_EMBEDDED]] for pair in pairs])
+        hard = []
+        for row, place in enumerate(places):
+            numbers = range(1, made.sizes[place] if recipe.listwise else min(2, made.sizes[place]))
+            hard += [(row, number, starts[place] + number) for number in numbers]
+        own = [starts[place] for place in places]
+        queries = made.singles([ids[pair][1 : firsts[pair] - 1] for pair in own])
+        pairs = [*own, *(pair for _, _, pair in hard)]
+        texts = made.singles([ids[pair][firsts[pair] : ends[pair]][:_LONGEST_EMBEDDED] for pair in pairs])
         with torch.no_grad():
             targets = [embed(self.teachers.embedding, part, recipe.portion) for part in (queries, texts)]
         owners = [*range(len(places)), *(row for row, _, _ in hard)]
         vectors = embed(model, queries, recipe.portion), embed(model, texts, recipe.portion)
-        own_groups = [str(groups[place]) for place in places]
-        contrast, distillation = embedding_losses(*vectors, *targets, own_groups, owners)
+        groups = [made.groups[place] for place in places]
+        contrast, distillation = embedding_losses(*vectors, *targets, groups, owners)
         loss = _CONTRAST * contrast + _DISTILLATION * distillation
         if recipe.listwise:
             of_examples = [odds[place] for place in places]
-            teaching = torch.stack(
-                [row[0] for row in of_examples] + [of_examples[row][number] for row, number, _ in hard]
-            )
-            loss = loss + recipe.listwise * listwise_loss(*vectors, teaching, owners)
+            teaching = [row[0] for row in of_examples] + [of_examples[row][number] for row, number, _ in hard]
+            loss = loss + recipe.listwise * listwise_loss(*vectors, torch.stack(teaching), owners)
         yield loss

@@ -23,7 +23,7 @@ from convinse.encoder.reranker import BertReranker
 from convinse.support.errors import ConfigError, DataError
 from places import ROOT
 from recipes.embedded import __main__ as script
-from recipes.embedded import averages, batches, gpu
+from recipes.embedded import averages, batches
 from recipes.embedded import recipe as recipes
 from recipes.embedded.data_sets import DATA_SETS, YES_NO_SETS
 from recipes.embedded.examples import Candidate, Example, part_of_key
@@ -75,13 +75,13 @@ def test_prepared_examples_are_the_batches_of_the_steps(tmp_path, tokenizer):
     prepared.write(tmp_path / "prepared")
     read = Prepared.read(tmp_path / "prepared")
     order = [step for number in (1, 2) for step in recipes.steps(data.train, recipe, number)]
-    assert (read.run_id, read.sizes, read.special) == ("run", {"a": 200, "b": 30}, prepared.special)
+    assert (read.run_id, read.sizes) == ("run", {"a": 200, "b": 30})
     assert len(read.steps) == len(order) + 1 == 21, "two passes of ten steps"
     first, second = ({example.query for step in part for example in step.examples} for part in (order[:10], order[10:]))
     assert len(first) == len(second) == 80 and first != second
     for number, step in enumerate(order):
         expected = batches.batch(step.examples, tokenizer, random.Random(step.seed))
-        made = read.train.batch(*read.steps[number : number + 2], read.special)
+        made = read.train.part(*read.steps[number : number + 2])
         same(made, expected)
     runs = list(read.train.runs(0, 40, 60))
     assert runs[0][0] == 0 and runs[-1][1] == 40 and 1 < len(runs) < 40
@@ -156,6 +156,7 @@ QED = {"mixture": {"qed": 4}}
         (QED, ("--base", "some/name"), "base: some/name: no such folder"),  # a name of the hub
         (QED, ("--base", "TINY"), "boolq/train.jsonl.gz: no such data"),
         (QED, ("--output", "thesis"), "thesis: is not a model that was trained here"),
+        (QED, ("--set", "layers"), "--set layers: expected KEY=VALUE"),
     ],
 )
 def test_wrong_arguments_give_one_line(refused, content, arguments, message):
@@ -307,31 +308,22 @@ def test_heads_alone_are_trained_over_a_finished_model(trained, shared, tmp_path
     assert YesNoReader(made, "cpu").probabilities([("was it a song", "no")]).shape == (1,)
 
 
-def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path, monkeypatch, capsys):
-    """All of `recipes.embedded.gpu` on the processor, with tiny models in the place of MPNet and of the embedded model."""
-    base = joint(num_hidden_layers=2)
+def test_a_student_begins_as_layers_of_its_teacher_and_learns_from_it(shared, tmp_path):
+    """The three commands of a GPU on the processor: examples, a teacher, a student, with a tiny model as MPNet."""
     mixture = {"mixture": {"qed": 24, "boolq": 24}, "passes": 2, "validations": 2, "yes_no": None, "mined": {}}
-    monkeypatch.setattr(gpu, "CONFIG", str(write(tmp_path / "gpu.yml", {**QUICK, **mixture})))
-    monkeypatch.setitem(gpu.FOLDERS, "model", str(base))
-    monkeypatch.setitem(gpu.MODELS["reader"], "layers", [0])
-
-    parcel, back, models = (str(tmp_path / name) for name in ("parcel", "back", "models"))
-    assert gpu.main(["pack", "--mpnet", str(base), "--data", str(shared), "--output", parcel, "--most", "0.02"]) == 0
-    assert len(list(Path(parcel).iterdir())) > 10, "small pieces"
-    assert gpu.main(["run", parcel, "--output", back, "--device", "cpu"]) == 0
-    first = next(path for path in sorted(Path(back).iterdir()) if path.suffix != ".json")
-    whole = first.read_bytes()
-    for content, fault in ((None, "is missing"), (whole[:-1] + b"x", "damaged")):
-        first.unlink() if content is None else first.write_bytes(content)
-        assert gpu.main(["finish", back, "--output", models]) == 1 and fault in capsys.readouterr().err
-    first.write_bytes(whole)
-    assert gpu.main(["finish", back, "--output", models]) == 0
-    for name, layers in (("reader", 1), ("model", 2)):
-        model = JointModel.from_pretrained(tmp_path / "models" / name)
-        assert model.config.num_hidden_layers == layers and len(model.bert.encoder.layer) == layers
-        record = json.loads((tmp_path / "models" / name / "training.json").read_text())
-        assert len(record["epochs"]) == 3 and record["recipe"]["reader"] == "teacher"
-        assert BertReranker(tmp_path / "models" / name, "cpu").predict([("who", "the author")]).shape == (1,)
+    config = write(tmp_path / "gpu.yml", {**QUICK, **mixture})
+    examples, teacher, student = (str(tmp_path / name) for name in ("examples", "teacher", "student"))
+    words = ["--config", str(config), "--data", str(shared), "--prepared", examples]
+    base = str(joint(num_hidden_layers=2))
+    assert script.main([*words, "--base", base]) == 0 and Path(examples).is_file()
+    assert script.main([*words, "--base", base, "--output", teacher, "--set", "embedding_every=1000000"]) == 0
+    settings = ["--set", f"reader={teacher}", "--set", "layers=[0]"]
+    assert script.main([*words, "--base", teacher, "--output", student, *settings]) == 0
+    model = JointModel.from_pretrained(student)
+    assert model.config.num_hidden_layers == 1 and len(model.bert.encoder.layer) == 1
+    record = json.loads((tmp_path / "student" / "training.json").read_text())
+    assert len(record["epochs"]) == 3 and record["recipe"]["reader"] == teacher
+    assert BertReranker(tmp_path / "student", "cpu").predict([("who", "the author")]).shape == (1,)
 
 
 def test_files_of_ones_own_are_learned_from_without_the_shared_data(tmp_path):
