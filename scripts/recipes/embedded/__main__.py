@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,9 @@ from convinse.support.files import remove, replacing
 from convinse.support.manifest import MANIFEST, seal
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import typed_questions
-from recipes.embedded.answer_type import train_answer_type
-from recipes.embedded.card import Trained, embedded_card
+from recipes.embedded.card import embedded_card
 from recipes.embedded.data_sets import DATA_SETS
+from recipes.embedded.heads import Trained, train_head
 from recipes.embedded.prepared import Prepared
 from recipes.embedded.recipe import (
     Data,
@@ -57,15 +57,13 @@ from recipes.embedded.recipe import (
     train_trunk,
     without_held_out,
 )
-from recipes.embedded.rewriter import rewrite_examples, train_rewriter
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.statements import decided_questions
-from recipes.embedded.yes_no import train_yes_no
+from recipes.embedded.synthetic_conversations import rewrite_examples
 from recipes.sources import minilm
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _QUICK = 24  # examples of a data set
-_TRAIN = {"yes_no": train_yes_no, "answer_type": train_answer_type, "rewrite": train_rewriter}  # heads
 _OPTIONS = {
     "--config": "the recipe (default: config/model/embedded.yml)",
     "--base": "the model to start from instead of the recipe's",
@@ -188,15 +186,15 @@ def train_heads_only(options: argparse.Namespace, recipe: Recipe, work: Path) ->
 
 def train_heads(
     checkpoint: Checkpoint, recipe: Recipe, questions: dict[str, Any], options: argparse.Namespace
-) -> Trained:
+) -> dict[str, Trained]:
     most = _QUICK if options.quick else None
     return {
-        name: _TRAIN[name](checkpoint, learned, recipe, head_state(options, name), most)
+        name: train_head(name, checkpoint, learned, recipe, head_state(options, name), most)
         for name, learned in questions.items()
     }
 
 
-def save_heads(heads: Trained, folder: Path) -> None:
+def save_heads(heads: Mapping[str, Trained], folder: Path) -> None:
     """Write the heads beside their trunk, and the graphs of all."""
     for head, _ in heads.values():
         head.save(folder)

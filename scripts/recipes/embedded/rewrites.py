@@ -35,6 +35,11 @@ class Rewrite(NamedTuple):
     group: str  # conversations of the same group never stand on both sides of a split
 
 
+class RewriteExamples(NamedTuple):
+    train: list[Rewrite]
+    choosing: list[Rewrite]
+
+
 class Edits(NamedTuple):
     """What a rewrite does to a question."""
 

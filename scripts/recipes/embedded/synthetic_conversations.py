@@ -1,5 +1,6 @@
 """Synthetic conversations over the facts of a Wikidata dump, with the rewrites of their questions."""
 
+import json
 import random
 import re
 from collections import defaultdict
@@ -10,14 +11,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convinse.records.rewriting import EarlierTurn
-from recipes.embedded.rewrites import Rewrite
-from recipes.sources import needed, read_dump_lines, read_json, wikidata_27k
+from recipes.embedded.rewrites import Rewrite, RewriteExamples, conversations, is_held_out, published
+from recipes.sources import needed, read_dump_lines, read_json, records, wikidata_27k
 
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _FEMALE, _HUMAN = "Q6581072", "Q5"
 _PLACES = {"Q515", "Q6256", "Q486972", "Q35657", "Q3624078", "Q1549591", "Q5119"}
 _GROUPS = {"Q215380", "Q476028", "Q5741069", "Q4438121", "Q43229", "Q4830453", "Q7278", "Q847017", "Q12973014"}
 _PREPOSITIONS = {"in", "of", "by", "for", "from", "with", "on", "at", "to", "against"}
+
+
+_REPEATED = 2  # times that what people wrote is learned from beside the synthetic conversations
 
 
 class _HalfSentences(msgspec.Struct):
@@ -46,6 +50,19 @@ class _SyntheticTurn(NamedTuple):
     question: str
     in_full: str
     answer: str | None  # None if later turns have no history of this one
+
+
+def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> RewriteExamples:
+    """What people wrote, and the questions of synthetic conversations; a fifth of ConvMix's groups chooses."""
+    convmix = list(conversations(records(data, "convmix", "dev.json.gz"), "convmix"))
+    embedded = json.loads((snapshot / "conversations" / "train.json").read_bytes())
+    own = list(conversations(embedded, "embedded"))
+    people = [*published(data), *(turn for turn in convmix if not is_held_out(turn.group)), *own, *own]
+    drawn = list(SyntheticConversations(data, seed).draw(synthetic))
+    return RewriteExamples(
+        people * _REPEATED + random.Random(seed).sample(drawn, min(len(drawn), synthetic)),
+        [turn for turn in convmix if is_held_out(turn.group) and turn.history],
+    )
 
 
 class SyntheticConversations:
