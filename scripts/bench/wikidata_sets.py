@@ -22,9 +22,9 @@ from convinse.records.representation import QuestionEntity
 from convinse.resources import Resources
 from recipes.built_sources import CONVQUESTIONS, INTRODUCTIONS, build_sources, is_right
 from recipes.embedded.examples import part_of_key
-from recipes.embedded.lists import WrittenQuestion, answer_entity, written_questions
+from recipes.embedded.lists import WrittenQuestion, answer_entity, written_question
 from recipes.embedded.wikidata import knowledge_base
-from recipes.sources import needed
+from recipes.sources import needed, records
 
 from .harness import Bench, Figures, note
 from .measures import mean_reciprocal_rank, share_within
@@ -243,7 +243,7 @@ def temporal(bench: Bench) -> Figures:
         found = {
             name: in_space(
                 name,
-                islice(written_questions(bench.folder, f"{name}/dev.json.gz"), bench.size.timed),
+                islice(map(written_question, records(bench.folder, name, "dev.json.gz")), bench.size.timed),
                 retriever,
                 bench.size.put,
             )

@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from convinse.config import load_config, parse_config
@@ -27,10 +26,10 @@ from convinse.scoring.convqa import has_answer
 from convinse.training.answering import answer_spans
 from recipes.answers import kept_turns
 from recipes.built_sources import INTRODUCTIONS, build_sources
-from recipes.embedded.data_sets import DATA_SETS
+from recipes.embedded.data_sets import Source
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.wikidata import Fact, bench_items, facts_by_subject, knowledge_base
-from recipes.sources import needed, read_json, records
+from recipes.sources import needed, read_json
 
 _RANKED = 20  # evidences of a list, at most
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
@@ -48,13 +47,14 @@ class Question(NamedTuple):
     about: str  # the item whose part it is in
 
 
-def pipeline_lists(name: str, data: Path, work: Path, seed: int) -> Iterator[Example]:
+def pipeline_lists(source: Source) -> Iterator[Example]:
     """The questions of a set, each with what is retrieved for it; none is about an item of `convquestions/val_wd27k`."""
-    declared, seeds = DATA_SETS[name], bench_items(data).seeds
+    name, format_of_set, data, work = source.name, source.declared.format, source.data, source.work
+    seeds = bench_items(data).seeds
     work.mkdir(parents=True, exist_ok=True)
-    questions = {question.text: question for question in _QUESTIONS[declared.format](name, data, work, seed)}
+    questions = {question.text: question for question in _QUESTIONS[format_of_set](source)}
     settings: dict[str, Any] = build_sources(data, work, INTRODUCTIONS, "snapshot:model")
-    if declared.format != "linked":
+    if format_of_set != "linked":
         settings |= _BY_WORDS  # many questions: they are ranked by their words alone
     conversations: list[Conversation] = [
         {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": question.answers}]}
@@ -66,12 +66,12 @@ def pipeline_lists(name: str, data: Path, work: Path, seed: int) -> Iterator[Exa
             yield example
 
 
-def conversations(name: str, data: Path, work: Path, seed: int) -> Iterator[Example]:
+def conversations(source: Source) -> Iterator[Example]:
     """The train conversations that ship with the package; the key is the conversation."""
-    work.mkdir(parents=True, exist_ok=True)
-    config = load_config("lexical.yml")
-    for group, turn in kept_turns(name, "lexical.yml", {}, read_part(config, "train"), SOURCES, work):
-        if example := _list(name, turn, group):
+    source.work.mkdir(parents=True, exist_ok=True)
+    train = read_part(load_config("lexical.yml"), "train")
+    for group, turn in kept_turns(source.name, "lexical.yml", {}, train, SOURCES, source.work):
+        if example := _list(source.name, turn, group):
             yield example
 
 
@@ -98,21 +98,21 @@ def _list(name: str, turn: Turn, key: str) -> Example | None:
 # -- questions with answers --------------------------------------------------------------------------------------------
 
 
-def _linked(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+def _linked(source: Source) -> Iterator[Question]:
     """Questions whose answers and entities are linked."""
-    for entry in (entry for file in DATA_SETS[name].files for entry in records(data, file)):
+    for entry in source.lines():
         if entry["answers"] and entry["entities"] and entry.get("answer_in_kb", True):
             answers: list[Entity] = [{"id": row["id"], "label": row["label"] or row["id"]} for row in entry["answers"]]
             yield Question(entry["question"], answers, entry["entities"][0]["id"])
 
 
-def _written(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+def _written(source: Source) -> Iterator[Question]:
     """Questions with answers as they are written, about the first item that is linked."""
-    bench = bench_items(data)
-    with closing(knowledge_base(data, work)) as kb:
+    bench = bench_items(source.data)
+    with closing(knowledge_base(source.data, source.work)) as kb:
         config = parse_config({"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False})
         retriever = ClocqRetriever(config, resources=Resources(config, kb=kb))
-        for question in (row for file in DATA_SETS[name].files for row in written_questions(data, file)):
+        for question in map(written_question, source.lines()):
             entities = (answer_entity(text, kb.label) for text in question.answers)
             answers = [row for row in entities if row is not None and (not is_item(row["id"]) or kb.has(row["id"]))]
             if not answers or "{" in question.text:  # a template that was never put into words
@@ -132,15 +132,14 @@ class WrittenQuestion(NamedTuple):
     signals: tuple[str, ...]  # such as BEFORE, OVERLAP, ORDINAL; none if a time is asked for
 
 
-def written_questions(data: Path, file: str) -> Iterator[WrittenQuestion]:
-    """The questions of a file of FAITH or of CLOCQ, some of which come twice."""
-    for entry in records(data, file):
-        answers = entry.get("answers")
-        if answers is None:
-            answers = [answer.get("WikidataQid") or answer.get("AnswerArgument") for answer in entry["Answer"]]
-        text = " ".join((entry.get("Question") or entry["question"]).split())
-        signals = tuple(signal for signal in entry.get("Temporal signal", ()) if signal != "No signal")
-        yield WrittenQuestion(text, [answer for answer in answers if answer], signals)
+def written_question(entry: Mapping[str, Any]) -> WrittenQuestion:
+    """A question of FAITH or of CLOCQ, some of which come twice."""
+    answers = entry.get("answers")
+    if answers is None:
+        answers = [answer.get("WikidataQid") or answer.get("AnswerArgument") for answer in entry["Answer"]]
+    text = " ".join((entry.get("Question") or entry["question"]).split())
+    signals = tuple(signal for signal in entry.get("Temporal signal", ()) if signal != "No signal")
+    return WrittenQuestion(text, [answer for answer in answers if answer], signals)
 
 
 def answer_entity(text: str, label: Callable[[str], str]) -> Entity | None:
@@ -157,12 +156,12 @@ def answer_entity(text: str, label: Callable[[str], str]) -> Entity | None:
     return entity if is_date(entity["id"]) or not _FEW_DIGITS.fullmatch(entity["id"]) else None
 
 
-def _templates(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+def _templates(source: Source) -> Iterator[Question]:
     """Questions for facts of wikidata-27k, a property at most `_OF_PROPERTY` times; all values of it are answers."""
-    chance = random.Random(f"templates {seed}")
-    properties = read_json(needed(data, *DATA_SETS[name].files))["properties"]
-    with closing(knowledge_base(data, work)) as kb:
-        by_subject = facts_by_subject(kb, data)
+    chance = random.Random(f"templates {source.seed}")
+    properties = read_json(needed(source.data, *source.declared.files))["properties"]
+    with closing(knowledge_base(source.data, source.work)) as kb:
+        by_subject = facts_by_subject(kb, source.data)
     classes = {subject: {fact.value for fact in facts if fact.prop == "P31"} for subject, facts in by_subject.items()}
     subjects = sorted(by_subject)
     chance.shuffle(subjects)

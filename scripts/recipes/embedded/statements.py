@@ -11,7 +11,7 @@ from convinse.language.language import english
 from recipes.embedded.data_sets import YES_NO_SETS, YesNoSet
 from recipes.embedded.examples import part_of_key
 from recipes.embedded.negatives import holds, joined_keys
-from recipes.embedded.reading import lines_of
+from recipes.sources import records
 
 _VERDICTS = {"entailed": 1.0, "neutral": 0.5, "contradicted": 0.0}
 _BEST = (
@@ -39,7 +39,7 @@ def decided_questions(data: Path) -> Iterator[Decided]:
 def of_set(name: str, data: Path) -> Iterator[Decided]:
     """A share of the questions of a set, each once; texts that are passages under several titles have one key."""
     declared, chance = YES_NO_SETS[name], random.Random(name)
-    lines = [line for line in lines_of(data, declared.files) if chance.random() < declared.share]
+    lines = [line for file in declared.files for line in records(data, file) if chance.random() < declared.share]
     rows: dict[tuple[str, str], Decided] = {}
     for row in _READERS.get(declared.passage, _of_texts)(lines, declared):
         rows.setdefault((row.question, row.passage), row)
