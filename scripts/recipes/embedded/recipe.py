@@ -21,7 +21,6 @@ from convinse.support.errors import ConfigError
 from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Objective
 from convinse.training.trainer import code_of, hash_of
-from recipes.embedded.averages import copied, keep_best_average
 from recipes.embedded.batches import Batch, batch, drawn, drawn_list, joined, with_foreign
 from recipes.embedded.examples import Example
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
@@ -87,7 +86,6 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         4  # a multiple of the passes; each keeps the best weights and what a stopped run goes on from
     )
     learning_rate: Weight = 1e-4  # the highest
-    averages: list[Share] = []  # shares of the trained weights in averages with the base's, of which the best is kept
     alone: dict[str, Share] = {}  # share of a data set's examples without negatives: reading costs a third so
     mined: dict[str, Positive] = {}  # data set -> negatives of each of its examples that the base finds (`with_mined`)
     negatives: dict[str, NotNegative] = {}  # data set -> irrelevant texts beside each relevant one
@@ -251,15 +249,9 @@ def train_trunk(
         "base": checkpoint.model_id,
         "code": code_of(Path(__file__).parent),
     }
-    before = copied(model) if recipe.averages else {}
     result = fit(
         model, learning, settings, state, identity, device=recipe.device, seed=recipe.seed, title="the embedded model"
     )
-    if recipe.averages:
-        model.to(find_device(recipe.device))
-        result.history.append(keep_best_average(model, before, recipe.averages, learning.validate))
-        result.best = len(result.history) - 1
-        model.to("cpu")
     for module in still:
         module.requires_grad_(True)
     return result

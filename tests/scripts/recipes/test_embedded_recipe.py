@@ -23,7 +23,7 @@ from convinse.encoder.reranker import BertReranker
 from convinse.support.errors import ConfigError, DataError
 from places import ROOT
 from recipes.embedded import __main__ as script
-from recipes.embedded import averages, batches
+from recipes.embedded import batches
 from recipes.embedded import recipe as recipes
 from recipes.embedded.data_sets import DATA_SETS, YES_NO_SETS
 from recipes.embedded.examples import Candidate, Example, part_of_key
@@ -341,17 +341,3 @@ def test_files_of_ones_own_are_learned_from_without_the_shared_data(tmp_path):
     assert script.main([str(word) for word in words]) == 0
     assert "| mine.jsonl | your own | " in (tmp_path / "model" / "README.md").read_text()
     assert ExtractiveReader(str(tmp_path / "model"), "cpu").read("who wrote it", ["the author wrote it", "a song"])
-
-
-@pytest.mark.parametrize(("best", "expected"), [(0.25, 0.25), (1.0, 1.0)])
-def test_the_average_with_the_weights_before_that_validates_best_is_kept(best, expected):
-    model = torch.nn.Linear(2, 1, bias=False)
-    before = {"weight": torch.zeros(1, 2)}
-    model.load_state_dict({"weight": torch.full((1, 2), 4.0)})
-
-    def validated(model):
-        share = model.weight[0, 0].item() / 4
-        return {"F1": share, "mean": 1 - abs(share - best)}
-
-    measures = averages.keep_best_average(model, before, [0.25, 0.75], validated)
-    assert measures == {"F1": expected, "mean": 1.0} and model.weight.tolist() == [[4 * expected] * 2]
