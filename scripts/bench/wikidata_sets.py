@@ -20,10 +20,9 @@ from convinse.records.evidence import Entity, Evidence
 from convinse.records.literals import is_item
 from convinse.records.representation import QuestionEntity
 from convinse.resources import Resources
-from recipes.built_sources import CONVQUESTIONS, INTRODUCTIONS, build_sources, is_right
+from recipes.built_sources import CONVQUESTIONS, INTRODUCTIONS, build_sources, is_right, knowledge_base
 from recipes.embedded.examples import part_of_key
 from recipes.embedded.lists import WrittenQuestion, answer_entity, written_question
-from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import needed, records
 
 from .harness import Bench, Figures, note

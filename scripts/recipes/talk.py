@@ -29,13 +29,11 @@ from convinse.dialogue.acts import ACTS, FILE, QUESTION, TALK_MODEL, act_of, fea
 from convinse.experiment import read_part
 from convinse.language.language import english
 from convinse.language.text import fold
-from convinse.support import manifest
-from convinse.support.files import replacing
 from convinse.support.logit import BIAS, Logit
 from convinse.training.logit import fit_classes
 from recipes.embedded.requests import as_keywords, as_request
 from recipes.embedded.tables import read_tables
-from recipes.sources import json_lines, records, shared_data, unescaped_field
+from recipes.sources import records, shared_data, unescaped_field, write_logit
 
 # CLINC150's intents that are acts of talk; those of its domains `small_talk` and `meta` that are neither talk nor questions are left out
 _INTENTS = {
@@ -134,7 +132,7 @@ def keywords(data: Path, chance: random.Random, uttered_words: Sequence[str]) ->
 
 
 def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterator[Example]:
-    rewrites = (record["question"] for file in sorted((data / "rewrites").glob("*.gz")) for record in json_lines(file))
+    rewrites = (record["question"] for file in sorted((data / "rewrites").glob("*.gz")) for record in records(file))
     simple = records(data, "simplequestions-wikidata", "annotated_wd_data_train.txt.gz")
     sources = [
         [record["question"] for record in records(data, "wikiwebquestions", "train.json.gz")],
@@ -244,10 +242,8 @@ def main() -> None:
     openings = [text for text, act in utterances if act != QUESTION]
     wordings = [*questions(data, chance, names), *reworded(data, chance), *keywords(data, chance, openings)]
     model = learned([*utterances, *said, *(utterance for utterance in wordings if fold(utterance[0]) not in acts)])
-    folder = Path(resolve(TALK_MODEL))
-    with replacing(folder / FILE) as temporary:
-        temporary.write_bytes(model.content())
-    manifest.seal(folder, "model")
+    folder = resolve(TALK_MODEL)
+    write_logit(model, folder, FILE)
     judge(data, read_acts(folder))
 
 

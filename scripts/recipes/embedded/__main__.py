@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
     recipe = recipe_of(options)
     if not options.data.is_dir():
         raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
-    if options.output is None and options.prepared is None:
+    if options.output is None and (options.prepared is None or options.trunk is not None):
         raise OutputError("--output: name the folder to write, or a file with --prepared")
     if options.output is not None:
         check_output(options.output, "--output")

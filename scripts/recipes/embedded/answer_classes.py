@@ -24,11 +24,11 @@ from convinse.records.conversation import Conversation
 from convinse.records.evidence import Entity
 from convinse.records.literals import is_date, is_item, is_number
 from convinse.resources import Resources
+from recipes.built_sources import Fact, bench_items, facts_by_subject, knowledge_base
 from recipes.embedded.examples import Part, part_of_key
 from recipes.embedded.reading import answer_places
 from recipes.embedded.requests import as_statement_asked
 from recipes.embedded.statements import of_set
-from recipes.embedded.wikidata import Fact, bench_items, facts_by_subject, knowledge_base
 from recipes.sources import needed, records
 
 _SNAPSHOT = project_root() / "convinse" / "snapshot"

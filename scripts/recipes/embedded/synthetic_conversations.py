@@ -12,7 +12,7 @@ import msgspec
 
 from convinse.records.rewriting import EarlierTurn
 from recipes.embedded.rewrites import Rewrite, RewriteExamples, conversations, is_held_out, published
-from recipes.sources import needed, read_dump_lines, read_json, records, wikidata_27k
+from recipes.sources import records, wikidata_27k
 
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _FEMALE, _HUMAN = "Q6581072", "Q5"
@@ -70,7 +70,7 @@ class SyntheticConversations:
 
     def __init__(self, data: Path, seed: int) -> None:
         self._random = random.Random(seed)
-        templates = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
+        templates = next(records(data, "kgconv", "templates.json.gz"))["properties"]
         self._templates: dict[tuple[str, bool], list[_Template]] = defaultdict(list)
         for name, declared in templates.items():
             for group in declared["groups"]:
@@ -83,7 +83,7 @@ class SyntheticConversations:
         self._gender: dict[str, str] = {}
         self._property_labels: dict[str, str] = {}
         self._cast: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for entity in read_dump_lines(wikidata_27k(data)):
+        for entity in records(wikidata_27k(data)):
             self._add(entity)
         self._roles: dict[str, list[tuple[str, str]]] = {}
         for film, cast in self._cast.items():
