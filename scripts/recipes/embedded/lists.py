@@ -7,20 +7,23 @@ The lists are kept in the folder `work`.
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from convinse.config import load_config, parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.experiment import read_part
+from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import is_named
 from convinse.language.language import english
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
-from convinse.records.literals import date_entity, is_date, is_item
+from convinse.records.literals import is_date, is_item, is_number
 from convinse.records.ranked_rows import as_read, spans_as_read
-from convinse.records.written_values import find_literals
 from convinse.resources import Resources
 from convinse.scoring.convqa import has_answer
 from convinse.training.answering import answer_spans
@@ -28,6 +31,7 @@ from recipes.answers import kept_turns
 from recipes.built_sources import INTRODUCTIONS, Fact, bench_items, build_sources, facts_by_subject, knowledge_base
 from recipes.embedded.data_sets import Source
 from recipes.embedded.examples import Candidate, Example
+from recipes.sources import needed
 
 _RANKED = 20  # evidences of a list, at most
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
@@ -35,7 +39,6 @@ _WRONG = 14
 _TEMPLATES = 12_000  # questions made of templates
 _OF_PROPERTY = 150  # of these
 _BY_WORDS = {"evs": "bm25", "evs_model": None, "evs_bi_encoder": None}
-_STAMP = re.compile(r"(-?[0-9]{4,})-([0-9]{2})-([0-9]{2})T00:00:00Z")
 _FEW_DIGITS = re.compile(r"[0-9]{1,2}")
 
 
@@ -110,48 +113,35 @@ def _written(source: Source) -> Iterator[Question]:
     with closing(knowledge_base(source.data, source.work)) as kb:
         config = parse_config({"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False})
         retriever = ClocqRetriever(config, resources=Resources(config, kb=kb))
-        for question in map(written_question, source.lines()):
-            entities = (answer_entity(text, kb.label) for text in question.answers)
-            answers = [row for row in entities if row is not None and (not is_item(row["id"]) or kb.has(row["id"]))]
-            if not answers or "{" in question.text:  # a template that was never put into words
+        for turn in chain.from_iterable(single_questions(source.data, file) for file in source.declared.files):
+            question, answers = turn["question"], answers_of_facts(turn, kb)
+            if not answers or "{" in question:  # a template that was never put into words
                 continue
-            linked = retriever.retrieve_KB_facts(question.text)[1]
+            linked = retriever.retrieve_KB_facts(question)[1]
             items = [entity["item"]["id"] for entity in linked if is_named(entity)]
             answers = [row for row in answers if row["id"] not in items]
             if answers and items and items[0] not in bench.items:
-                yield Question(question.text.strip('"'), answers, items[0])
+                yield Question(question.strip('"'), answers, items[0])
 
 
-class WrittenQuestion(NamedTuple):
-    """A question with its answers as they are written, and what its data set says of the time in it."""
-
-    text: str
-    answers: list[str]
-    signals: tuple[str, ...]  # such as BEFORE, OVERLAP, ORDINAL; none if a time is asked for
-
-
-def written_question(entry: Mapping[str, Any]) -> WrittenQuestion:
-    """A question of FAITH or of CLOCQ, some of which come twice."""
-    answers = entry.get("answers")
-    if answers is None:
-        answers = [answer.get("WikidataQid") or answer.get("AnswerArgument") for answer in entry["Answer"]]
-    text = " ".join((entry.get("Question") or entry["question"]).split())
-    signals = tuple(signal for signal in entry.get("Temporal signal", ()) if signal != "No signal")
-    return WrittenQuestion(text, [answer for answer in answers if answer], signals)
+def single_questions(data: Path, file: str) -> Iterator[Turn]:
+    """The questions of a file of TimeQuestions, TIQ or LC-QuAD, some of which come twice."""
+    for conversation in read_benchmark(needed(data, file), "by its shape"):
+        (turn,) = conversation["questions"]
+        turn["question"] = " ".join(turn["question"].split())
+        yield turn
 
 
-def answer_entity(text: str, label: Callable[[str], str]) -> Entity | None:
-    """An answer as it is written in the data sets as an entity; None for what no fact holds safely."""
-    if is_item(text):
-        return {"id": text, "label": label(text)}
-    if match := _STAMP.fullmatch(text):
-        year, month, day = (int(part) for part in match.groups())
-        return date_entity(year) if (month, day) == (1, 1) else date_entity(year, month, day)
-    spans = list(find_literals(text))
-    if len(spans) != 1 or (spans[0].start, spans[0].end) != (0, len(text)):
-        return None
-    entity = spans[0].entity
-    return entity if is_date(entity["id"]) or not _FEW_DIGITS.fullmatch(entity["id"]) else None
+def answers_of_facts(turn: Turn, kb: KnowledgeBase) -> list[Entity]:
+    """The gold answers that facts hold safely: items of the knowledge base, dates, numbers of three digits or more."""
+    held: list[Entity] = []
+    for answer in turn["answers"]:
+        name = answer["id"]
+        if is_item(name) and kb.has(name):
+            held.append({"id": name, "label": kb.label(name)})
+        elif is_date(name) or (is_number(name) and not _FEW_DIGITS.fullmatch(name)):
+            held.append(answer)
+    return held
 
 
 def _templates(source: Source) -> Iterator[Question]:
