@@ -47,16 +47,7 @@ from recipes.embedded.card import embedded_card
 from recipes.embedded.data_sets import DATA_SETS
 from recipes.embedded.heads import Trained, train_head
 from recipes.embedded.prepared import Prepared
-from recipes.embedded.recipe import (
-    Data,
-    Recipe,
-    Teachers,
-    calibrate_heads,
-    gather,
-    prepare,
-    train_trunk,
-    without_held_out,
-)
+from recipes.embedded.recipe import Data, Recipe, Teachers, gather, prepare, train_trunk, without_held_out
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.statements import decided_questions
 from recipes.embedded.synthetic_conversations import rewrite_examples
@@ -140,7 +131,6 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
     # the data that the last step needs is looked for before the first
     questions = questions_of_heads(options.data, work, recipe)
     result = train_trunk(checkpoint, teachers, prepared, recipe, state_of(options.output))
-    calibrate_heads(checkpoint, prepared, recipe)
     heads = train_heads(checkpoint, recipe, questions, options)
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name

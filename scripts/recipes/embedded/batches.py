@@ -4,12 +4,11 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
 from convinse.encoder.tokens import Sequences, TextTokenizer, token_spans
-from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.examples import Candidate, Example, digest
 
 _SPECIAL = 3  # tokens of a pair that are of no text
 _ANY_WINDOW = 0.2  # of texts that are cut: how often a window without the answer is learned from
@@ -25,7 +24,7 @@ class Batch:
     readable: np.ndarray  # [p] whether its span is learned (irrelevant texts: that they have none)
     # for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none
     spans: list[np.ndarray]
-    groups: list[str]  # of each example: texts of a group are not negatives of one another in the embedding
+    groups: np.ndarray  # [e] numbers: texts of a group are not negatives of one another in the embedding
 
     @property
     def firsts(self) -> np.ndarray:
@@ -81,7 +80,7 @@ class Batch:
             "readable": self.readable,
             "spans": np.concatenate(self.spans).astype(np.uint16),
             "counts": np.array([len(spans) for spans in self.spans]),
-            "groups": np.unique(self.groups, return_inverse=True)[1],
+            "groups": self.groups,
         }
 
     @classmethod
@@ -91,28 +90,15 @@ class Batch:
         spans = np.split(arrays["spans"].astype(np.int64), np.cumsum(arrays["counts"])[:-1])
         second_type, padding = arrays["special"].tolist()
         sequences = Sequences(ids, arrays["lengths"], arrays["firsts"], second_type, padding)
-        groups = list(map(str, arrays["groups"].tolist()))
-        return cls(sequences, arrays["sizes"].tolist(), arrays["relevant"], arrays["readable"], spans, groups)
+        sizes = arrays["sizes"].tolist()
+        return cls(sequences, sizes, arrays["relevant"], arrays["readable"], spans, arrays["groups"])
 
 
 def joined(batches: Iterable[Batch]) -> Batch:
     """Return the examples of batches of one tokenizer as one batch."""
-    batches = list(batches)
-    all_sequences = [made.sequences for made in batches]
-    sequences = replace(
-        all_sequences[0],
-        ids=list(chain.from_iterable(part.ids for part in all_sequences)),
-        lengths=np.concatenate([part.lengths for part in all_sequences]),
-        firsts=np.concatenate([part.firsts for part in all_sequences]),
-    )
-    return Batch(
-        sequences,
-        list(chain.from_iterable(made.sizes for made in batches)),
-        np.concatenate([made.relevant for made in batches]),
-        np.concatenate([made.readable for made in batches]),
-        list(chain.from_iterable(made.spans for made in batches)),
-        list(chain.from_iterable(made.groups for made in batches)),
-    )
+    parts = [made.arrays() for made in batches]
+    arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Batch.of_arrays({**arrays, "special": parts[0]["special"]})
 
 
 def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
@@ -184,5 +170,5 @@ def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.
     sequences = replace(windows.sequences, ids=ids, lengths=lengths, firsts=firsts[chosen])
     sizes = [len(example.candidates) for example in examples]
     relevant = np.array([candidate.relevant for _, candidate in pairs])
-    groups = [example.group or example.key for example in examples]
+    groups = np.array([digest(example.group or example.key) for example in examples])
     return Batch(sequences, sizes, relevant, readable, spans, groups)

@@ -42,13 +42,22 @@ class YesNoSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share: float = 1.0
 
 
+class TalkSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    file: str
+    licence: str
+    question: str | int = "question"
+    once: bool = False
+    skipped: int = 0
+
+
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sets: dict[str, DataSet]
     yes_no: dict[str, YesNoSet]
+    talk: list[TalkSet]
 
 
 _TABLE = msgspec.yaml.decode(Path(__file__).with_suffix(".yml").read_bytes(), type=_Table)
-DATA_SETS, YES_NO_SETS = _TABLE.sets, _TABLE.yes_no
+DATA_SETS, YES_NO_SETS, TALK_SETS = _TABLE.sets, _TABLE.yes_no, _TABLE.talk
 READING_FILES = {name: declared for name, declared in DATA_SETS.items() if declared.format == "mrqa"}
 ARTICLES = [name for name, declared in READING_FILES.items() if declared.kind == "wikipedia" and declared.titled]
 

@@ -54,15 +54,15 @@ class Example:
 
 def part_of_key(key: str) -> Part:
     """The part of examples with a key: the same page is in the same part of all data sets."""
-    return "dev" if _digest(key, 0) % _DEV_SHARE == 0 else "train"
+    return "dev" if digest(key, 0) % _DEV_SHARE == 0 else "train"
 
 
 def chooses(key: str) -> bool:
     """Whether held-out examples with a key may choose epochs and calibrate; figures are reported on the others alone."""
-    return _digest(key, 4) % _CHOOSING_SHARE == 0
+    return digest(key, 4) % _CHOOSING_SHARE == 0
 
 
-def _digest(key: str, place: int) -> int:
+def digest(key: str, place: int = 0) -> int:
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[place : place + 4], "big")
 
 

@@ -30,7 +30,7 @@ from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Measures, Objective
 from convinse.training.trainer import hash_of
 from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
-from recipes.embedded.examples import chooses, part_of_key
+from recipes.embedded.examples import chooses, digest, part_of_key
 from recipes.embedded.recipe import Recipe
 from recipes.embedded.requests import as_decision, as_keywords, as_request
 from recipes.embedded.rewrites import Rewrite, RewriteExamples, edits
@@ -196,8 +196,7 @@ def _answer_type(checkpoint: Checkpoint, typed: TypedQuestions, recipe: Recipe, 
     train, choosing = [], []
     for question in typed.questions:
         if question.part == "train":
-            digest = hashlib.sha256(f"choosing {question.key}".encode()).digest()
-            (train if int.from_bytes(digest[:4], "big") % _CHOOSING else choosing).append(question)
+            (train if digest(f"choosing {question.key}") % _CHOOSING else choosing).append(question)
     train, choosing = train[:most], choosing[:most]
     others = after_others(train, random.Random(f"after others {seed}"))
     train = [*in_other_words(train, random.Random(f"train {seed}")), *others]

@@ -220,7 +220,7 @@ def prepare(data: Data, recipe: Recipe, tokenizer: TextTokenizer, model: Any = N
 def train_trunk(
     checkpoint: Checkpoint, teachers: Teachers, prepared: Prepared, recipe: Recipe, state: Path
 ) -> FitResult:
-    """Train the model in place; a stopped run goes on from `state`."""
+    """Train the model in place, and calibrate it on the held-out examples; a stopped run goes on from `state`."""
     model = checkpoint.model
     still = [model.bert.embeddings.word_embeddings]
     if recipe.still:
@@ -254,15 +254,10 @@ def train_trunk(
     )
     for module in still:
         module.requires_grad_(True)
-    return result
-
-
-def calibrate_heads(checkpoint: Checkpoint, prepared: Prepared, recipe: Recipe) -> None:
-    """Calibrate ranking and reading on the held-out examples that may choose."""
     if prepared.dev:
-        model = checkpoint.model.to(find_device(recipe.device))
-        calibrate(model, checkpoint.tokenizer.decode, prepared.dev.values())
+        calibrate(model.to(find_device(recipe.device)), checkpoint.tokenizer.decode, prepared.dev.values())
         model.to("cpu")
+    return result
 
 
 @dataclass(frozen=True)
