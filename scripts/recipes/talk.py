@@ -136,7 +136,7 @@ def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterat
     sources = []
     for listed in TALK_SETS:
         rows = [record[listed.question] for record in records(data, listed.file)]
-        if isinstance(listed.question, int):  # fields between tabs
+        if listed.escaped:
             rows = list(map(unescaped_field, rows))
         sources.append((sorted(set(rows)) if listed.once else rows)[listed.skipped :])
     own = [turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]]

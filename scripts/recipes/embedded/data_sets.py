@@ -47,6 +47,7 @@ class TalkSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     licence: str
     question: str | int = "question"
     once: bool = False
+    escaped: bool = False
     skipped: int = 0
 
 
