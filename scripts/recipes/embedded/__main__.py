@@ -44,10 +44,9 @@ from convinse.support.manifest import MANIFEST, seal
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import typed_questions
 from recipes.embedded.card import embedded_card
-from recipes.embedded.data_sets import DATA_SETS
 from recipes.embedded.heads import Trained, train_head
 from recipes.embedded.prepared import Prepared
-from recipes.embedded.recipe import Data, Recipe, Teachers, gather, prepare, train_trunk, without_held_out
+from recipes.embedded.recipe import Data, Recipe, Teachers, gather, prepare, train_trunk
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.statements import decided_questions
 from recipes.embedded.synthetic_conversations import rewrite_examples
@@ -200,12 +199,10 @@ def head_state(options: argparse.Namespace, name: str) -> Path:
 
 def examples_of(recipe: Recipe, data: Path, work: Path) -> Data:
     build = builders(data, work, recipe.seed, recipe.files)
-    names = {*DATA_SETS, *recipe.files}
-    if unknown := sorted(recipe.mixture.keys() - names):
-        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(names))}")
+    if unknown := sorted(recipe.mixture.keys() - build.keys()):
+        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(build))}")
     texts = {*recipe.files, *(TEXT_SETS if not TEXT_SETS.isdisjoint(recipe.mixture) else ())}
-    everything = gather({name: build[name] for name in sorted(recipe.mixture.keys() | texts)})
-    return without_held_out(everything, texts, recipe.mixture)
+    return gather(build, recipe.mixture.keys(), texts)
 
 
 def questions_of_heads(data: Path, work: Path, recipe: Recipe) -> dict[str, Any]:

@@ -8,16 +8,14 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
 
 from convinse.language.language import english
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.support.jsonlines import writing
-from recipes.embedded.examples import Candidate, Example, part_of_key
+from recipes.embedded.examples import Candidate, Example
 
-T = TypeVar("T")
 Finder = Callable[[str, int, Container[str], Sequence[str]], list[Candidate]]
 _DEPTH = 30  # hits that are looked through before random texts are taken
 _WORD = re.compile(r"\w+")
@@ -88,18 +86,6 @@ def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
             return negatives(found)
 
         yield find
-
-
-def parts_with_texts(
-    rows: Iterable[T], key: Callable[[T], str], texts: Callable[[T], Iterable[str]], seed: int
-) -> Iterator[tuple[list[T], Finder]]:
-    """The rows of each part of a data set, with a function that finds hard ones among their texts (`hard_texts`)."""
-    rows = list(rows)
-    for part in ("train", "dev"):
-        of_part = [row for row in rows if part_of_key(key(row)) == part]
-        if of_part:
-            with hard_texts((text for row in of_part for text in texts(row)), seed) as find:
-                yield of_part, find
 
 
 class HeldOut:

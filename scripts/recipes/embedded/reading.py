@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from convinse.wikipedia.page import sentence_places
 from recipes.embedded.data_sets import ARTICLES, DATA_SETS, READING_FILES, Source
 from recipes.embedded.examples import Candidate, Example, Spans, part_of_key
-from recipes.embedded.negatives import by_bm25, hard_texts, holds, joined_keys, negatives, parts_with_texts
+from recipes.embedded.negatives import by_bm25, hard_texts, holds, joined_keys, negatives
 from recipes.embedded.spans import beginning, untokenised
 from recipes.sources import records
 
@@ -61,21 +61,26 @@ def on_paragraphs(
     texts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # key -> text -> its questions
     for row in rows:  # those with a long answer, too: their text is not a negative
         texts[keys[row.title]][row.text].add(row.question)
-    parts = parts_with_texts(merged(rows), lambda row: keys[row.title], lambda row: [row.text], seed)
-    for of_part, find in parts:
-        for row in of_part:
-            key = keys[row.title]
-            free = (text for text, questions in texts[key].items() if row.question not in questions)
-            others = [text for text in free if not holds(text, row.answers)]
-            if at_random:
-                chance.shuffle(others)
-            else:
-                others = by_bm25(row.question, others)
-            wrong = negatives(others[:near])
-            if hard:
-                wrong += find("" if at_random else row.question, near + hard - len(wrong), texts[key], row.answers)
-            right = Candidate(row.text, True, row.spans if row.readable else (), row.readable)
-            yield Example(row.question, (right, *wrong), source, key, source if at_random else f"{source}:{key}")
+    joined = merged(rows)
+    for part in ("train", "dev"):
+        of_part = [row for row in joined if part_of_key(keys[row.title]) == part]
+        if not of_part:
+            continue
+        with hard_texts([row.text for row in of_part], seed) as find:
+            for row in of_part:
+                key = keys[row.title]
+                free = (text for text, questions in texts[key].items() if row.question not in questions)
+                others = [text for text in free if not holds(text, row.answers)]
+                if at_random:
+                    chance.shuffle(others)
+                else:
+                    others = by_bm25(row.question, others)
+                wrong = negatives(others[:near])
+                if hard:
+                    query = "" if at_random else row.question
+                    wrong += find(query, near + hard - len(wrong), texts[key], row.answers)
+                right = Candidate(row.text, True, row.spans if row.readable else (), row.readable)
+                yield Example(row.question, (right, *wrong), source, key, source if at_random else f"{source}:{key}")
 
 
 # -- MRQA lines --------------------------------------------------------------------------------------------------------
@@ -195,36 +200,32 @@ def mismatched(source: Source) -> Iterator[Example]:
 
 def articles(source: Source) -> Iterator[Example]:
     """Questions on articles of Wikipedia with the sentences of the whole article, as evidences have them: the title in front."""
-    share, chance = source.declared.share, source.chance()
+    chance = source.chance()
     for article in ARTICLES:
-        yield from _with_sentences(f"{article}, sentences", titled_rows(article, source.data), share, chance)
-
-
-def _with_sentences(
-    source: str, rows: Iterable[tuple[str, MarkedQuestion]], share: float, chance: random.Random
-) -> Iterator[Example]:
-    sentences: dict[tuple[str, str], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
-    grouped: dict[tuple[str, str], list[MarkedQuestion]] = defaultdict(list)
-    for title, row in rows:
-        name = title.replace("_", " ").split(" (")[0]
-        sentences[name, row.title].setdefault(row.text, list(sentence_places(row.text)))
-        grouped[name, row.title].append(row)
-    for (name, key), texts in sentences.items():
-        places = [(text, start, end) for text, of_text in texts.items() for start, end in of_text]
-        evidences = [f"{name}, {text[start:end]}" for text, start, end in places]
-        for row in merged(grouped[name, key]):
-            if chance.random() >= share:  # a list takes 7 ms, of which hardly one of ten is learned from
-                continue
-            right = {}
-            for evidence, (text, start, end) in zip(evidences, places, strict=True):
-                ahead = len(name) + 2 - start
-                inside = (span for span in row.spans if text == row.text and start <= span[0] and span[1] <= end)
-                if spans := tuple((first + ahead, last + ahead) for first, last in inside):
-                    right[evidence] = Candidate(evidence, True, spans)
-            others = [text for text in dict.fromkeys(evidences) if text not in right and not holds(text, row.answers)]
-            best = by_bm25(row.question, others)[:_LISTED]
-            if right and best:
-                yield Example(row.question, (*right.values(), *negatives(best)), source, key, f"{source}:{key}")
+        rows: dict[tuple[str, str], list[MarkedQuestion]] = defaultdict(list)
+        for title, row in titled_rows(article, source.data):
+            rows[title.replace("_", " ").split(" (")[0], row.title].append(row)
+        for (name, key), of_article in rows.items():
+            places = []
+            for text in dict.fromkeys(row.text for row in of_article):
+                places += [(text, start, end) for start, end in sentence_places(text)]
+            evidences = [f"{name}, {text[start:end]}" for text, start, end in places]
+            for row in merged(of_article):
+                if (
+                    chance.random() >= source.declared.share
+                ):  # a list takes 7 ms, of which hardly one of ten is learned from
+                    continue
+                right = {}
+                for evidence, (text, start, end) in zip(evidences, places, strict=True):
+                    ahead = len(name) + 2 - start
+                    inside = (span for span in row.spans if text == row.text and start <= span[0] and span[1] <= end)
+                    if spans := tuple((first + ahead, last + ahead) for first, last in inside):
+                        right[evidence] = Candidate(evidence, True, spans)
+                free = (text for text in dict.fromkeys(evidences) if text not in right)
+                best = by_bm25(row.question, [text for text in free if not holds(text, row.answers)])[:_LISTED]
+                if right and best:
+                    candidates, of_file = (*right.values(), *negatives(best)), f"{article}, sentences"
+                    yield Example(row.question, candidates, of_file, key, f"{of_file}:{key}")
 
 
 # -- texts without a place -------------------------------------------------------------------------------------------
@@ -314,15 +315,11 @@ def sentences(source: Source) -> Iterator[Example]:
                     if chance.random() < 0.5:
                         text, begin = _paragraph(row.text, group, chance)
                         spans = tuple((start + begin, end + begin) for start, end in spans)
-                        wrong = [Candidate(_wrong_paragraph(bad.text, mates, row.answers, chance)) for bad in wrong]
+                        for place, bad in enumerate(wrong):
+                            free = [mate for mate in mates[bad.text] if not holds(mate, row.answers)]
+                            wrong[place] = Candidate(_paragraph(bad.text, free, chance)[0])
                     candidates = (Candidate(text, True, spans), *wrong)
                     yield Example(row.question, candidates, name, row.text, f"{name}:{part}:{number}")
-
-
-def _wrong_paragraph(
-    sentence: str, mates: Mapping[str, Sequence[str]], answers: list[str], chance: random.Random
-) -> str:
-    return _paragraph(sentence, [text for text in mates[sentence] if not holds(text, answers)], chance)[0]
 
 
 def _paragraph(sentence: str, others: Sequence[str], chance: random.Random) -> tuple[str, int]:

@@ -4,8 +4,8 @@ import hashlib
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -83,7 +83,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     mixture: dict[str, Positive]  # examples drawn from each data set (all, if it has fewer)
     passes: Positive = 1  # over the mixture, each with other negatives
     validations: Positive = (
-        4  # a multiple of the passes; each keeps the best weights and what a stopped run goes on from
+        4  # a multiple of the passes; each keeps the best weights, and a stopped run goes on from it
     )
     learning_rate: Weight = 1e-4  # the highest
     alone: dict[str, Share] = {}  # share of a data set's examples without negatives: reading costs a third so
@@ -115,31 +115,29 @@ class Data:
     run_id: str
 
 
-def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
-    """Build all data sets; each example is in the part that its key says."""
+def gather(
+    builders: Mapping[str, Callable[[], Iterable[Example]]], names: Collection[str], texts: Collection[str]
+) -> Data:
+    """Build the sets `names`, those over text (`texts`) without texts that share eight words in a row with a held-out one.
+
+    Each example is in the part that its key says.
+    """
     train: dict[str, list[Example]] = {}
     dev: dict[str, list[Example]] = {}
     digest = hashlib.sha256()
-    for name, build in builders.items():
+    for name in sorted({*names, *texts}):
         start = time.perf_counter()
-        examples = list(build())
+        examples = list(builders[name]())
         train[name] = [example for example in examples if example.part == "train"]
         dev[name] = [example for example in examples if example.part == "dev"]
         digest.update(repr(examples).encode())
         LOGGER.info("%s: %d to train on (%.0f s)", name, len(train[name]), time.perf_counter() - start)
-    return Data(train, dev, digest.hexdigest()[:32])
-
-
-def without_held_out(data: Data, texts: Iterable[str], names: Iterable[str]) -> Data:
-    """Return the sets `names`, those over text (`texts`) without texts that share eight words in a row with a held-out one."""
     # sets overlap: a paragraph of one is a sentence of another, in the other part
-    texts = set(texts)
-    examples = (example for name in sorted(texts) for example in data.dev[name])
-    held = HeldOut(candidate.text for example in examples for candidate in example.candidates)
-    train = {name: data.train[name] for name in sorted(names)}
-    for name in texts & train.keys():
+    held = HeldOut(candidate.text for name in texts for example in dev[name] for candidate in example.candidates)
+    for name in {*names} & {*texts}:
         train[name] = [rest for example in train[name] if (rest := held.without(example))]
-    return replace(data, train=train, dev={name: data.dev[name] for name in train})
+    kept, chosen = ({name: part[name] for name in sorted(names)} for part in (train, dev))
+    return Data(kept, chosen, digest.hexdigest()[:32])
 
 
 # -- training ----------------------------------------------------------------------------------------------------------
@@ -237,10 +235,8 @@ def train_trunk(
         criterion=lambda measures: measures["mean"],
         headline="F1",
     )
-    settings = FitSettings(
-        epochs=recipe.validations, minutes=recipe.minutes,
-        learning_rate=recipe.learning_rate, warmup=0.06,
-    )  # fmt: skip
+    rate, minutes = recipe.learning_rate, recipe.minutes
+    settings = FitSettings(epochs=recipe.validations, minutes=minutes, learning_rate=rate, warmup=0.06)
     # what the heads are trained with undoes no training of the trunk
     named = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in _HEADS}
     identity = {

@@ -104,7 +104,7 @@ def same(made, expected):
 
 
 def test_gathered_examples_are_in_the_part_of_their_key():
-    data = recipes.gather({name: lambda name=name: TRAIN[name] for name in ("a", "b")})
+    data = recipes.gather({name: lambda name=name: TRAIN[name] for name in ("a", "b")}, ("a", "b"), ())
     assert {part: {example.part for examples in getattr(data, part).values() for example in examples} for part in ("train", "dev")} == {
         "train": {"train"}, "dev": {"dev"},
     }  # fmt: skip
@@ -114,15 +114,20 @@ def test_held_out_texts_are_left_out_of_text_sets():
     def text(name):
         return " ".join(f"{name}{number}" for number in range(10))
 
-    def question(name, wrong):
-        return Example(f"who {name}", (Candidate(text(name), True), Candidate(text(wrong))), "a", name)
+    def question(part, name, wrong):
+        key = next(f"{name} {n}" for n in range(99) if part_of_key(f"{name} {n}") == part)
+        return Example(f"who {name}", (Candidate(text(name), True), Candidate(text(wrong))), "a", key)
 
-    train = {"a": [question("x", "y"), question("y", "x"), question("x", "z")], "b": [], "facts": [question("y", "x")]}
-    dev = {"a": [], "b": [question("y", "w")], "facts": [question("x", "x")]}
-    data = recipes.without_held_out(recipes.Data(train, dev, "run"), {"a", "b"}, {"a", "facts"})
+    facts = [question("train", "y", "x"), question("dev", "x", "x")]
+    sets = {
+        "a": [question("train", *names) for names in (("x", "y"), ("y", "x"), ("x", "z"))],
+        "b": [question("dev", "y", "w")],
+        "facts": facts,
+    }
+    data = recipes.gather({name: lambda name=name: sets[name] for name in sets}, {"a", "facts"}, {"a", "b"})
     texts = [[candidate.text for candidate in example.candidates] for example in data.train["a"]]
     assert texts == [[text("x")], [text("x"), text("z")]]
-    assert data.train.keys() == data.dev.keys() == {"a", "facts"} and data.train["facts"] == train["facts"]
+    assert data.train.keys() == data.dev.keys() == {"a", "facts"} and data.train["facts"] == facts[:1]
 
 
 @pytest.mark.parametrize("name", ["embedded", "reader", "gpu"])
