@@ -100,8 +100,8 @@ def file_sets(data: Path, work: Path) -> tuple[list[ChoiceSet], Config]:
         update_index(index, [files], "snapshot:model", quiet=True)
         settings = settings_over(index)
         titles = {talk["questions"][0]["question"]: str(talk["group"]) for talk in conversations if "group" in talk}
-        kept = kept_turns("turns", "config.yml", settings, conversations, SOURCES, folder)
-        turns = [(titles.get(turn["question"], group), turn) for group, turn in kept]
+        grouped = kept_turns("turns", "config.yml", settings, conversations, SOURCES, folder)
+        turns = [(titles.get(turn["question"], group), turn) for group, turn in grouped]
         with ExitStack() as stack:
             module = world_of("config.yml", {}, settings, folder, stack).module
             learned = choices_of(part, module, turns, is_right_in_words)

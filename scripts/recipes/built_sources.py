@@ -39,22 +39,17 @@ def knowledge_base(data: Path, work: Path, *, dated: bool = False) -> KnowledgeB
 class Bench(NamedTuple):
     """The items that `convquestions/val_wd27k` is about, which nothing is learned of."""
 
-    seeds: frozenset[str]
-    answers: frozenset[str]
-
-    @property
-    def items(self) -> frozenset[str]:
-        return self.seeds | self.answers
+    seeds: set[str]
+    items: set[str]  # these and the answers
 
 
 def bench_items(data: Path) -> Bench:
-    conversations = list(records(data, *CONVQUESTIONS))
-    turns = [turn for conversation in conversations for turn in conversation["questions"]]
-    seeds = {entity["id"] for conversation in conversations for entity in conversation["questions"][0]["entities"]}
-    return Bench(
-        frozenset(filter(is_item, seeds)),
-        frozenset(filter(is_item, (answer["id"] for turn in turns for answer in turn["answers"]))),
-    )
+    seeds, items = set(), set()
+    for conversation in records(data, *CONVQUESTIONS):
+        turns = conversation["questions"]
+        seeds.update(entity["id"] for entity in turns[0]["entities"] if is_item(entity["id"]))
+        items.update(answer["id"] for turn in turns for answer in turn["answers"] if is_item(answer["id"]))
+    return Bench(seeds, items | seeds)
 
 
 class Fact(NamedTuple):

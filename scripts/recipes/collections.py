@@ -176,8 +176,8 @@ def _reports(data: Path, folder: Path) -> Iterator[FileCollection]:
             tables[line["id"]] = line
         elif len(line["answers"]) == 1:
             by_table[line["table_id"]].append(FileQuestion(line["question"], tuple(line["answers"]), line["table_id"]))
-    asked = [table for name, table in tables.items() if name in by_table]
-    for table in random.Random(_SEED).sample(asked, _REPORTS):
+    with_questions = [table for name, table in tables.items() if name in by_table]
+    for table in random.Random(_SEED).sample(with_questions, _REPORTS):
         rows = [[" - ".join(column) for column in table["column_header"]], *table["data"]]
         if table["row_header"]:
             rows = [[name, *row] for name, row in zip(["", *map(" - ".join, table["row_header"])], rows, strict=True)]

@@ -139,10 +139,12 @@ def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterat
         if listed.escaped:
             rows = list(map(unescaped_field, rows))
         sources.append((sorted(set(rows)) if listed.once else rows)[listed.skipped :])
-    own = [turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]]
+    own_questions = [
+        turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]
+    ]
     rewrites = (record["question"] for file in sorted((data / "rewrites").glob("*.gz")) for record in records(file))
     sources += [
-        own * 5,
+        own_questions * 5,
         [question for question in rewrites if question.rstrip().endswith("?")],
         [name for name in names if len(name) > 3],
     ]
@@ -224,8 +226,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=shared_data(), help="the folder of shared data")
     data = parser.parse_args().data
     chance, types = random.Random(_SEED), english().answer_types
-    asked = records(data, "wikiwebquestions", "train.json.gz")
-    names = sorted({entity["label"] for record in asked for entity in record["entities"] if entity["label"]})
+    questions_on_items = records(data, "wikiwebquestions", "train.json.gz")
+    names = sorted(
+        {entity["label"] for record in questions_on_items for entity in record["entities"] if entity["label"]}
+    )
     kinds = (types.class_nouns, types.date_nouns, types.number_nouns, types.person_nouns, types.place_nouns)
     nouns = sorted(set().union(*kinds))
     utterances = list(talk(chance, names, nouns))

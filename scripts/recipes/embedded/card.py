@@ -22,7 +22,10 @@ def embedded_card(
     minutes: float,
     heads: Mapping[str, tuple[Any, FitResult]],
 ) -> str:
-    """The card of a trained model; `sizes` are the examples of each data set, `base` is the model that it began as; of each head itself and its training."""
+    """The card of a trained model.
+
+    Args: sizes: the examples of each data set; base: the model that it began as; heads: each with its training.
+    """
     rows = ["| set | licence | examples to train on | drawn |", "|---|---|---:|---:|"]
     for name in sorted(recipe.mixture):
         size = sizes.get(name, 0)

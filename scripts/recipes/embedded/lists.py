@@ -7,7 +7,7 @@ The lists are kept in the folder `work`.
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -170,22 +170,17 @@ def _templates(source: Source) -> Iterator[Question]:
 def _wording(
     classes: Mapping[str, set[str]], prop: dict[str, Any] | None, fact: Fact, chance: random.Random
 ) -> str | None:
-    of_subject, of_value = (classes.get(item, set()) for item in (fact.subject, fact.value))
-    fitting = [
-        template
-        for group in (prop or {}).get("groups", ())
-        if not group["inverse"] and _fits(group["subject_types"], of_subject) and _fits(group["object_types"], of_value)
-        for template in group["templates"]
-    ]
+    fitting = []
+    for group in (prop or {}).get("groups", ()):
+        sides = ((group["subject_types"], fact.subject), (group["object_types"], fact.value))
+        fits = all(not expected or not classes.get(item, set()).isdisjoint(expected) for expected, item in sides)
+        if fits and not group["inverse"]:
+            fitting += group["templates"]
     if not fitting:
         return None
     template = chance.choice(fitting)
     text = " ".join(f"{template['left']}{fact.subject_label}{template['right']}".replace(" '", "'").split())
     return text[:1].upper() + text[1:] if chance.random() < 0.5 else text
-
-
-def _fits(expected: Sequence[str], classes: set[str]) -> bool:
-    return not expected or not classes.isdisjoint(expected)
 
 
 _QUESTIONS = {"linked": _linked, "written": _written, "templates": _templates}

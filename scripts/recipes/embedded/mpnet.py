@@ -33,6 +33,7 @@ _SHIFT = 4  # places of a word behind that of the same word in BERT's vocabulary
 _OFFSET = 2  # of its first position
 _SPECIAL = {"[CLS]": 0, "[PAD]": 1, "[SEP]": 2}
 _KEPT = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act", "layer_norm_eps")
+# their names -> those of the embedded model
 _NAMES = {
     "attention.attn.q.": "attention.self.query.",
     "attention.attn.k.": "attention.self.key.",

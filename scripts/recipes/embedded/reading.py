@@ -239,9 +239,9 @@ def unanswerable(source: Source) -> Iterator[Example]:
 
 def pairs(source: Source) -> Iterator[Example]:
     """Questions with the sentence that answers; blocks of sentences that follow each other are in one part."""
-    asked = dict.fromkeys((line["question"], line["sentence"]) for line in source.lines())
-    number_of = {text: number for number, text in enumerate(dict.fromkeys(sentence for _, sentence in asked))}
-    for question, sentence in asked:
+    questions = dict.fromkeys((line["question"], line["sentence"]) for line in source.lines())
+    number_of = {text: number for number, text in enumerate(dict.fromkeys(sentence for _, sentence in questions))}
+    for question, sentence in questions:
         key = f"block {number_of[sentence] // _BLOCK}"
         yield Example(question, (Candidate(sentence, True, readable=False),), source.name, key)
 

@@ -136,8 +136,8 @@ def gather(
     held = HeldOut(candidate.text for name in texts for example in dev[name] for candidate in example.candidates)
     for name in {*names} & {*texts}:
         train[name] = [rest for example in train[name] if (rest := held.without(example))]
-    kept, chosen = ({name: part[name] for name in sorted(names)} for part in (train, dev))
-    return Data(kept, chosen, digest.hexdigest()[:32])
+    parts = ({name: part[name] for name in sorted(names)} for part in (train, dev))
+    return Data(*parts, digest.hexdigest()[:32])
 
 
 # -- training ----------------------------------------------------------------------------------------------------------
@@ -296,9 +296,9 @@ class TrunkLoss:
         for row, place in enumerate(places):
             numbers = range(1, made.sizes[place] if recipe.listwise else min(2, made.sizes[place]))
             hard += [(row, number, starts[place] + number) for number in numbers]
-        own = [starts[place] for place in places]
-        queries = made.singles([ids[pair][1 : firsts[pair] - 1] for pair in own])
-        pairs = [*own, *(pair for _, _, pair in hard)]
+        first_pairs = [starts[place] for place in places]
+        queries = made.singles([ids[pair][1 : firsts[pair] - 1] for pair in first_pairs])
+        pairs = [*first_pairs, *(pair for _, _, pair in hard)]
         texts = made.singles([ids[pair][firsts[pair] : ends[pair]][:_LONGEST_EMBEDDED] for pair in pairs])
         with torch.no_grad():
             targets = [embed(self.teachers.embedding, part, recipe.portion) for part in (queries, texts)]

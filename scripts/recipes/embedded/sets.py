@@ -43,6 +43,6 @@ def builders(
     """Functions that build each set from the data, and those of `files`; the knowledge base is built and kept in the folder `work`."""
     made = {name: partial(examples_of_set, name, data, seed, work) for name in DATA_SETS}
     for name, file in files.items():
-        own = DataSet(content=file, licence="your own", format="own", files=[file])
-        made[name] = partial(reading.marked, Source(name, own, data, seed))
+        declared = DataSet(content=file, licence="your own", format="own", files=[file])
+        made[name] = partial(reading.marked, Source(name, declared, data, seed))
     return made

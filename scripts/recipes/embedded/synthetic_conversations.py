@@ -56,8 +56,8 @@ def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> R
     """What people wrote, and the questions of synthetic conversations; a fifth of ConvMix's groups chooses."""
     convmix = list(conversations(records(data, "convmix", "dev.json.gz"), "convmix"))
     embedded = json.loads((snapshot / "conversations" / "train.json").read_bytes())
-    own = list(conversations(embedded, "embedded"))
-    people = [*published(data), *(turn for turn in convmix if not is_held_out(turn.group)), *own, *own]
+    own_turns = list(conversations(embedded, "embedded"))
+    people = [*published(data), *(turn for turn in convmix if not is_held_out(turn.group)), *own_turns, *own_turns]
     drawn = list(SyntheticConversations(data, seed).draw(synthetic))
     return RewriteExamples(
         people * _REPEATED + random.Random(seed).sample(drawn, min(len(drawn), synthetic)),

@@ -182,9 +182,8 @@ def nodes(source: Source) -> Iterator[Example]:
             titles[table_id] = title
             header, *body = ([untokenised(cell)[0] for cell in row] for row in (table["header"], *table["rows"]))
             rows[table_id] = verbalised(title, header, body, table["section"])
-    of_pages = keys_with_reading(
-        source.data, ((titles[table], row.text) for table in rows for row in rows[table].plain)
-    )
+    texts = ((titles[table], row.text) for table, of_table in rows.items() for row in of_table.plain)
+    of_pages = keys_with_reading(source.data, texts)
     keys = {table: of_pages[title] for table, title in titles.items() if title in of_pages}
 
     def questions() -> Iterator[TableQuestion]:
