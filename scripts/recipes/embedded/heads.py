@@ -50,8 +50,7 @@ Trained = tuple[TrunkHead, FitResult]
 class HeadTask(NamedTuple):
     """What a head learns: to train on and to choose the epoch by."""
 
-    sequences: tuple[Sequences, Sequences]
-    targets: tuple[np.ndarray, np.ndarray]  # [n, ...]
+    parts: list[tuple[Sequences, np.ndarray]]  # of both the inputs of the trunk and [n, ...] targets
     build: Callable[[], TrunkHead]
     loss: Callable[[Tensor, Tensor, Tensor], Tensor]  # of outputs, mask and targets of a batch
     measures: Callable[[np.ndarray, np.ndarray], Measures]  # of all outputs and targets, with "log loss"
@@ -122,10 +121,7 @@ def train_head(
     """Train a head by the settings of its name; the epoch with the lowest log loss on held-out questions is kept."""
     settings, seed = getattr(recipe, name), recipe.seed
     task = _TASKS[name](checkpoint, questions, recipe, most)
-    train, dev = (
-        read_by_trunk(checkpoint, settings.layer, *part, recipe)
-        for part in zip(task.sequences, task.targets, strict=True)
-    )
+    train, dev = (read_by_trunk(checkpoint, settings.layer, *part, recipe) for part in task.parts)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         head = task.build()
@@ -159,11 +155,11 @@ def _yes_no(checkpoint: Checkpoint, questions: Sequence[Decided], recipe: Recipe
         heads, inner = config.num_attention_heads, config.intermediate_size
         return YesNoHead(config.hidden_size, heads, settings.layer, inner, settings.dropout)
 
-    sequences, targets = [], []
+    parts = []
     for part in (train, dev):
-        sequences.append(tokenizer.pairs([(question.question, question.passage) for question in part]))
-        targets.append(np.array([question.yes for question in part], dtype=np.float32))
-    return HeadTask((*sequences,), (*targets,), build, _yes_no_loss, yes_no_measures)
+        sequences = tokenizer.pairs([(question.question, question.passage) for question in part])
+        parts.append((sequences, np.array([question.yes for question in part], dtype=np.float32)))
+    return HeadTask(parts, build, _yes_no_loss, yes_no_measures)
 
 
 def _yes_no_loss(odds: Tensor, _: Tensor, yes: Tensor) -> Tensor:
@@ -203,17 +199,15 @@ def _answer_type(checkpoint: Checkpoint, typed: TypedQuestions, recipe: Recipe, 
     choosing = in_other_words(choosing, random.Random(f"choosing {seed}"))
     classes = AnswerClasses(typed.names, typed.joined, {"verb_first": verb_first_shares(train, typed.names)})
     tokenizer, hidden = TextTokenizer.of(checkpoint, recipe.max_length), checkpoint.model.config.hidden_size
-    sequences, targets = [], []
+
+    def build() -> AnswerTypeHead:
+        return AnswerTypeHead(hidden, settings.layer, classes, settings.looks, settings.inner, settings.dropout)
+
+    parts = []
     for part in (train, choosing):
-        sequences.append(tokenizer.singles([question.text for question in part]))
-        targets.append(_class_targets(part, classes))
-    return HeadTask(
-        (*sequences,),
-        (*targets,),
-        lambda: AnswerTypeHead(hidden, settings.layer, classes, settings.looks, settings.inner, settings.dropout),
-        _answer_type_loss,
-        answer_type_measures,
-    )
+        sequences = tokenizer.singles([question.text for question in part])
+        parts.append((sequences, _class_targets(part, classes)))
+    return HeadTask(parts, build, _answer_type_loss, answer_type_measures)
 
 
 def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> list[TypedQuestion]:
@@ -302,8 +296,8 @@ def _rewrite(checkpoint: Checkpoint, examples: RewriteExamples, recipe: Recipe, 
             layer.begin_as(above)
         return head
 
-    (train, of_train), (dev, of_dev) = (pointers_of(part[:most], tokenizer) for part in examples)
-    return HeadTask((train, dev), (of_train, of_dev), build, _rewrite_loss, rewrite_measures, _pointed_well)
+    parts = [pointers_of(part[:most], tokenizer) for part in examples]
+    return HeadTask(parts, build, rewrite_loss, rewrite_measures, pointed_well)
 
 
 def pointers_of(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> tuple[Sequences, np.ndarray]:
@@ -329,7 +323,7 @@ def pointers_of(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> tuple[
     return sequences, targets
 
 
-def _pointer_logits(outputs: Tensor, mask: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+def pointer_logits(outputs: Tensor, mask: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """Log odds [b, 2, question, tokens] of starts and ends, of [CLS] and the history alone, and their targets [b, 2, question]."""
     start_query, end_query, start_key, end_key = outputs.split(POINTER_SIZE, dim=-1)
     queries = torch.stack([start_query, end_query], dim=1)[:, :, : targets.shape[1]]
@@ -341,15 +335,15 @@ def _pointer_logits(outputs: Tensor, mask: Tensor, targets: Tensor) -> tuple[Ten
     return logits, targets[:, : logits.shape[2]].mT
 
 
-def _rewrite_loss(outputs: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
-    logits, targets = _pointer_logits(outputs, mask, targets)
+def rewrite_loss(outputs: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
+    logits, targets = pointer_logits(outputs, mask, targets)
     total = functional.cross_entropy(logits.flatten(0, 2), targets.flatten(), ignore_index=_BEYOND, reduction="sum")
     return total / len(logits)
 
 
-def _pointed_well(outputs: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
+def pointed_well(outputs: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
     """[b, 2] whether all pointers of a question are right, and its loss."""
-    logits, targets = _pointer_logits(outputs, mask, targets)
+    logits, targets = pointer_logits(outputs, mask, targets)
     right = ((logits.argmax(dim=-1) == targets) | (targets == _BEYOND)).flatten(1).all(dim=1)
     losses = functional.cross_entropy(logits.movedim(-1, 1), targets, ignore_index=_BEYOND, reduction="none")
     return torch.stack([right.float(), losses.flatten(1).sum(dim=1)], dim=1)
