@@ -301,7 +301,10 @@ def _rewrite(checkpoint: Checkpoint, examples: RewriteExamples, recipe: Recipe, 
 
 
 def pointers_of(examples: Sequence[Rewrite], tokenizer: TextTokenizer) -> tuple[Sequences, np.ndarray]:
-    """Pairs of question and history; of each of the question's tokens [n, tokens, 2] first and last token of the span before it, or 0."""
+    """Pairs of question and history, and their targets.
+
+    These are [n, tokens, 2]: of each token of the question first and last token of the span before it, or 0.
+    """
     histories = [history_text(example.history) for example in examples]
     questions = [example.question for example in examples]
     sequences = tokenizer.pairs(list(zip(questions, histories, strict=True)))
