@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from page_pictures import ANSWERED
 from patience import PATIENCE
-from recipes.page_pictures import ANSWERED
 
 
 class Page:

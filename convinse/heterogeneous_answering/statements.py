@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
+from ..language.validity import contradicting, judged_parts
 from ..language.word_lists import WordSet
 from ..records.evidence import Entity
 from ..records.literals import is_item
@@ -117,7 +118,12 @@ def _requested_values(question: Question, thing: Entity, words: WordSet) -> Iter
         origins = question.language.operations.origins
         said = (origins[word] for word in fold(question.in_full).split() if word in origins)
         names_of = properties.keyword_set(frozenset().union(*said))
+    is_of_present = question.language.times.asks_about_present(question.in_full)
+    parts = judged_parts(question.in_full, question.evidences, question.language) if is_of_present else []
+    over = contradicting(parts)  # "Is Ida Roth the director?" of one who was
     for place, read in enumerate(question.evidences):
+        if place in over:
+            continue
         for label, entities in _entries(read) if is_of_thing(read, thing) else ():
             shared = question.property_names.asking(label, names_of)
             rest = (word for word in words if shared.isdisjoint(properties.with_synonyms(frozenset([word]))))

@@ -154,7 +154,7 @@ ENGINES: dict[str, tuple[Callable[[Path, int], object], Callable[[Path], Search]
 
 
 def write_corpus(folder: str, passages: int) -> None:
-    from recipes.synthetic_passages import write
+    from .synthetic_passages import write
 
     write(Path(folder), passages, QUESTIONS, SEED)
 

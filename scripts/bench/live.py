@@ -27,8 +27,7 @@ from convinse.question_understanding.base import history_turn
 from convinse.records.conversation import Conversation, Turn
 from convinse.resources import Resources
 from convinse.support.web import WebSession
-from recipes.built_sources import CONVQUESTIONS, is_right
-from recipes.embedded.wikidata import knowledge_base, wikidata_27k
+from recipes.built_sources import CONVQUESTIONS, is_right, knowledge_base, wikidata_27k
 from recipes.sources import needed
 
 from .harness import Bench, Figures, Spec, note, run

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from convinse.records.ranked_rows import RowForm
+from recipes.embedded.data_sets import READING_FILES
 from recipes.embedded.examples import Example, reported
-from recipes.embedded.measured import selqa, squad_sentences
 from recipes.embedded.negatives import holds
-from recipes.embedded.reading import held_out
 from recipes.embedded.sets import examples_of_set
 from recipes.embedded.tables import read_tables, verbalised
 
@@ -67,11 +66,11 @@ def reading_sets(data: Path, most: int) -> dict[str, tuple[Question, ...]]:
 
 def ranking_sets(data: Path, most: int) -> dict[str, tuple[RankingQuestion, ...]]:
     """Questions with all texts of their section, table or corpus."""
-    sections = list(reported(selqa(data, SEED)))
+    names = ("squad_sentences", "selqa", "boolq", "tables")
+    squad, sections, boolq, tables = (list(reported(examples_of_set(name, data, SEED))) for name in names)
     fill = [candidate.text for example in sections for candidate in example.candidates]
-    boolq, tables = (list(reported(examples_of_set(name, data, SEED))) for name in ("boolq", "tables"))
     return {
-        "squad_sentences": against_one_pool(list(reported(squad_sentences(data, SEED))), fill, SENTENCES, most),
+        "squad_sentences": against_one_pool(squad, fill, SENTENCES, most),
         "selqa": tuple(
             RankingQuestion.of(row.query, ((candidate.text, candidate.relevant) for candidate in row.candidates))
             for row in sample(sections, most)
@@ -84,9 +83,9 @@ def ranking_sets(data: Path, most: int) -> dict[str, tuple[RankingQuestion, ...]
 def article_sets(data: Path, most: int) -> dict[str, tuple[Question, ...]]:
     """Questions on the held-out articles of the reading files, by kind, each with its paragraph; no text is a distractor."""
     kinds: dict[str, list[Example]] = {}
-    for kind, examples in held_out(data, SEED).items():
-        for example in reported(examples):
-            kinds.setdefault(NEW_WIKIPEDIA if example.source == _NEW_ARTICLES else kind, []).append(example)
+    for name, declared in READING_FILES.items():
+        kind = NEW_WIKIPEDIA if name == _NEW_ARTICLES else declared.kind
+        kinds.setdefault(kind, []).extend(reported(examples_of_set(name, data, SEED)))
     made = {kind: sample(questions(examples), most) for kind, examples in sorted(kinds.items())}
     sets = ("squad2_unanswerable", "mismatched")
     nothing = [example for name in sets for example in reported(examples_of_set(name, data, SEED))]

@@ -2,7 +2,7 @@
 
     bash run.sh bench passages [--full]
 
-Synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by
+Synthetic passages of about 65 words (`scripts/bench/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by
 default, 5,000 with `--quick`; `--full` adds 1,000,000 and 7,097,322. Other engines run at the sizes they manage: tantivy
 and bm25s up to a million, rank_bm25 up to 100,000. They are not needed for anything else. Every engine has a process of its
 own. Of BoolQ every passage is a candidate for every question. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).

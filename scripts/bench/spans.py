@@ -24,7 +24,7 @@ from convinse.scoring.extractive import normalize, overlap_f1
 from convinse.serving.chat_completions import ChatRequest, chat_question, session_after
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
-from recipes.sources import json_lines
+from recipes.sources import records
 
 from .harness import Bench, Figures, note
 from .timing import timed
@@ -286,11 +286,11 @@ def _means(measured: Sequence[Figures]) -> Figures:
 
 
 def _doc2dial(bench: Bench) -> list[list[SpanLine]]:
-    documents = list(json_lines(bench.data("doc2dial", "documents.jsonl.gz")))
+    documents = list(records(bench.folder, "doc2dial", "documents.jsonl.gz"))
     passages = [Passage(document["text"], document["id"], document["title"]) for document in documents]
     roles: dict[str, Literal["user", "assistant"]] = {"user": "user", "agent": "assistant"}
     conversations: defaultdict[str, list[SpanLine]] = defaultdict(list)
-    for turn in json_lines(bench.data("doc2dial", "conversations.jsonl.gz")):
+    for turn in records(bench.folder, "doc2dial", "conversations.jsonl.gz"):
         start, end = turn["answer_start"], turn["answer_start"] + len(turn["answer"])
         history: list[Message] = [{"role": roles[said["speaker"]], "content": said["text"]} for said in turn["history"]]
         gold = Span(turn["document_id"], "", start, end)

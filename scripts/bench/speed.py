@@ -17,9 +17,9 @@ from pathlib import Path
 
 from convinse.support.errors import ConvinseError
 from recipes.sources import wikidata_27k
-from recipes.synthetic_passages import write
 
 from .harness import Bench, Figures, Spec, note, run
+from .synthetic_passages import write
 from .timing import Spread, command, in_turn, python
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -20,10 +20,9 @@ from convinse.records.evidence import Entity, Evidence
 from convinse.records.literals import is_item
 from convinse.records.representation import QuestionEntity
 from convinse.resources import Resources
-from recipes.built_sources import CONVQUESTIONS, INTRODUCTIONS, build_sources, is_right
+from recipes.built_sources import CONVQUESTIONS, INTRODUCTIONS, build_sources, is_right, knowledge_base
 from recipes.embedded.examples import part_of_key
-from recipes.embedded.lists import WrittenQuestion, answer_entity, written_questions
-from recipes.embedded.wikidata import knowledge_base
+from recipes.embedded.lists import answers_of_facts, single_questions
 from recipes.sources import needed
 
 from .harness import Bench, Figures, note
@@ -191,25 +190,25 @@ class TimedQuestion(NamedTuple):
 
 
 def in_space(
-    name: str, questions: Iterable[WrittenQuestion], retriever: ClocqRetriever, most: int | None
+    name: str, questions: Iterable[Turn], retriever: ClocqRetriever, most: int | None
 ) -> tuple[Figures, list[TimedQuestion]]:
     """Return counts, and of the different questions of a data set those whose answer is in their space, or some of them."""
     kb = retriever.kb
     chosen: list[TimedQuestion] = []
     looked_at = gold_in_kb = 0
-    for question in {question.text: question for question in questions}.values():
+    for text, question in {question["question"]: question for question in questions}.items():
         looked_at += 1
-        written = (answer_entity(text, kb.label) for text in question.answers)
-        gold = [entity for entity in written if entity and (kb.has(entity["id"]) or not is_item(entity["id"]))]
+        gold = answers_of_facts(question, kb)
         gold_in_kb += any(is_item(entity["id"]) for entity in gold)
         if not gold:
             continue
-        facts, linked = retriever.retrieve_KB_facts(question.text)
+        facts, linked = retriever.retrieve_KB_facts(text)
         items = [entity["item"]["id"] for entity in linked if is_named(entity)]
         if items and any(tells(fact, gold, linked) for fact in facts):
             held_out = ["held out"] if part_of_key(items[0]) == "dev" else []
-            turn: Turn = {"turn": 0, "question_id": f"{name}-{looked_at}", "question": question.text, "answers": gold}
-            signals = question.signals or ("a time is asked for",)
+            turn: Turn = {"turn": 0, "question_id": f"{name}-{looked_at}", "question": text, "answers": gold}
+            said: list[str] = question.get("Temporal signal", [])  # type: ignore[typeddict-item]
+            signals = [signal for signal in said if signal != "No signal"] or ["a time is asked for"]
             conversation: Conversation = {"conv_id": f"{name}-{looked_at}", "domain": name, "questions": [turn]}
             chosen.append(TimedQuestion(conversation, ["all", *held_out, *signals]))
     counts = {"looked_at": looked_at, "gold_in_kb": gold_in_kb, "in_space": len(chosen)}
@@ -243,7 +242,7 @@ def temporal(bench: Bench) -> Figures:
         found = {
             name: in_space(
                 name,
-                islice(written_questions(bench.folder, f"{name}/dev.json.gz"), bench.size.timed),
+                islice(single_questions(bench.folder, f"{name}/dev.json.gz"), bench.size.timed),
                 retriever,
                 bench.size.put,
             )

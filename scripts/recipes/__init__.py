@@ -1,1 +1,1 @@
-"""What makes the data and the models that the project ships or measures with."""
+"""How the models that ship were trained, and the data that ships was made."""

@@ -13,11 +13,14 @@ The turns with their evidences are kept in the folder `work`; delete it after a 
 import argparse
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from convinse.cli.documents import update_index
@@ -49,14 +52,12 @@ from convinse.training.answer_ranking import (
     write_ranking,
 )
 from convinse.training.conversations import grouped_turns
-from convinse.training.logit import Choice
 from convinse.wikipedia.page import sentence_places
 from recipes.built_sources import INTRODUCTIONS, build_sources, is_right
 from recipes.collections import collections, is_right_in_words
 from recipes.embedded.examples import chooses, part_of_key
 from recipes.embedded.statements import of_set
-from recipes.figures import write_table
-from recipes.sources import needed, shared_data
+from recipes.sources import needed, shared_data, write_table
 
 _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.answers"
 _PARTS = ("train", "dev", "natural-dev")
@@ -65,35 +66,7 @@ _FOREIGN = "convmix"
 _SMALL = "snapshot:small"
 _CONVMIX = ("convmix", "dev_wd27k.json.gz")
 _BOOLQ = "boolq"  # of the embedded conversations to choose by only 23 questions ask for yes or no
-_CARD = {
-    "Data": """
-| set | what | licence |
-|---|---|---|
-| train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
-| train, names; dev, names | the same, as if the answers were not items | as above |
-| convmix | ConvMix (dev), over the facts of wikidata-27k and the introductions of its items: the questions with a right candidate | CC BY 4.0 |
-| boolq | questions of BoolQ that the yes/no head has not learned from, over the sentences of their passages | CC BY-SA 3.0 |
-
-How probable it is that no candidate is right (the bias of `nothing` and its weights of `score` and `surest`) is learned again from train, dev,
-natural-dev and all questions of that part of ConvMix, of which seven in ten have no right candidate. `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how much a question counts;
-that in `yes_no.json` the questions for yes or no. They hold numbers only, no text of the data. The parts to report on had no part in it.""",
-    "Again": "`PYTHONPATH=scripts python -m recipes.answers`. The same questions give the same weights.",
-}
-_DOCUMENT_CARD = {
-    "Data": """
-| set | what | licence |
-|---|---|---|
-| pages, train; pages, dev; pages, natural-dev | the project's own articles as files, with the embedded conversations | MIT, the project's own |
-| articles | articles of Wikipedia with questions of SQuAD 1.1, SQuAD 2.0, SQuADShifts and QuoteSum | CC BY-SA 4.0, CC BY 4.0 |
-| tables | tables of Wikipedia and the passages that they link to, with questions of HybridQA and OTT-QA | MIT, CC BY-SA |
-| sheets | CSV files with questions of WikiTableQuestions, each of its own table | CC BY-SA 4.0 |
-| reports | CSV files with questions of AIT-QA for their cells, each of its own table | CDLA-Sharing-1.0 |
-
-For questions over documents, where most answers are words. One in five questions on articles and tables has no answer there. The embedded
-model has not learned from what is not the project's own (the dev part of its recipe). `trained_on` in `answers.json` has how many questions
-each set has, how many of them have a right candidate, and how much a question counts. It holds numbers only, no text of the data.""",
-    "Again": _CARD["Again"],
-}
+_CARDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yml").read_bytes(), type=dict[str, dict[str, str]])
 _Turns = list[tuple[str, Turn]]
 
 
@@ -121,23 +94,18 @@ def kept_turns(
 def file_sets(data: Path, work: Path) -> tuple[list[ChoiceSet], Config]:
     """The choices of questions over collections of files, and a configuration that answers them."""
     sets: dict[str, ChoiceSet] = {}
-    for collection in collections(data, work / "files"):
-        name = collection.folder.name
-        update_index(work / "index" / name, [collection.folder], "snapshot:model", quiet=True)
-        settings = settings_over(work / "index" / name)
-        folder = work / f"{collection.part} {name}"
+    for part, files, conversations in collections(data, work / "files"):
+        index, folder = work / "index" / files.name, work / f"{part} {files.name}"
         folder.mkdir(exist_ok=True)
-        titles = {
-            talk["questions"][0]["question"]: str(talk["group"]) for talk in collection.conversations if "group" in talk
-        }
-        turns = [
-            (titles.get(turn["question"], group), turn)
-            for group, turn in kept_turns("turns", "config.yml", settings, collection.conversations, SOURCES, folder)
-        ]
+        update_index(index, [files], "snapshot:model", quiet=True)
+        settings = settings_over(index)
+        titles = {talk["questions"][0]["question"]: str(talk["group"]) for talk in conversations if "group" in talk}
+        grouped = kept_turns("turns", "config.yml", settings, conversations, SOURCES, folder)
+        turns = [(titles.get(turn["question"], group), turn) for group, turn in grouped]
         with ExitStack() as stack:
             module = world_of("config.yml", {}, settings, folder, stack).module
-            learned = choices_of(collection.part, module, turns, is_right_in_words)
-        before = sets.setdefault(collection.part, ChoiceSet(collection.part, [], []))
+            learned = choices_of(part, module, turns, is_right_in_words)
+        before = sets.setdefault(part, ChoiceSet(part, [], []))
         before.choices.extend(learned.choices)
         before.yes_no.extend(learned.yes_no)
     return list(sets.values()), module.config
@@ -155,12 +123,12 @@ def every_set(worlds: Sequence[World]) -> list[ChoiceSet]:
 
 def learned_sets(sets: Sequence[ChoiceSet]) -> list[ChoiceSet]:
     """The choices that the order of candidates is learned from: of ConvMix the questions with a right candidate."""
-    return [
-        ChoiceSet(choice_set.name, [choice for choice in choice_set.choices if choice.right.any()], [])
-        if choice_set.name == _FOREIGN
-        else choice_set
-        for choice_set in sets
-    ]
+    learned = []
+    for name, choices, yes_no in sets:
+        if name == _FOREIGN:
+            choices, yes_no = [choice for choice in choices if choice.right.any()], []
+        learned.append(ChoiceSet(name, choices, yes_no))
+    return learned
 
 
 def turns_of(base: str, work: Path) -> dict[str, _Turns]:
@@ -184,18 +152,21 @@ def convmix_turns(settings: Mapping[str, str], data: Path, work: Path) -> dict[s
 def decided_set(module: ExtractiveAnswering, data: Path) -> ChoiceSet:
     """The questions of BoolQ that the yes/no head has not learned from, with the sentences of their passages as evidences."""
     turns: _Turns = []
-    for row in of_set(_BOOLQ, data):
-        if part_of_key(row.key) == "train" or not chooses(row.key):
-            continue
-        texts = [f"{row.key}, {row.passage[start:end]}" for start, end in sentence_places(row.passage)]
-        evidences = [
-            Evidence(evidence_text=text, source="text", wikidata_entities=[], disambiguations=[], score=1.0)
-            for text in texts
-        ]
-        question = f"{row.question[:1].upper()}{row.question[1:]}?"
-        answers = [YES if row.yes else NO]
-        turn = new_turn(question=question, resolved_question=question, top_evidences=evidences, answers=answers)
-        turns.append((row.key, turn))
+    for question, passage, yes, key in of_set(_BOOLQ, data):
+        if part_of_key(key) == "dev" and chooses(key):
+            evidences = [
+                Evidence(
+                    evidence_text=f"{key}, {passage[start:end]}",
+                    source="text",
+                    wikidata_entities=[],
+                    disambiguations=[],
+                    score=1.0,
+                )
+                for start, end in sentence_places(passage)
+            ]
+            text, answers = f"{question[:1].upper()}{question[1:]}?", [YES if yes else NO]
+            turn = new_turn(question=text, resolved_question=text, top_evidences=evidences, answers=answers)
+            turns.append((key, turn))
     return ChoiceSet(_BOOLQ, [], choices_of(_BOOLQ, module, turns, is_right).yes_no)
 
 
@@ -217,63 +188,43 @@ def rights(sets: Sequence[ChoiceSet], l2: float, columns: Sequence[int]) -> dict
         [choice._replace(candidates=choice.candidates[:, columns]) for choice in choice_set.choices]
         for choice_set in sets
     ]
-    return {
-        full.name: np.array([_is_right(*pair) for pair in zip(chosen, likely, strict=True)], float)
-        for full, chosen, likely in zip(sets, choices, cross_validated(choices, l2, names, RISING), strict=True)
-    }
+    right = {}
+    for full, chosen, likely in zip(sets, choices, cross_validated(choices, l2, names, RISING), strict=True):
+        best = [chances[:-1].argmax() if len(chances) > 1 else None for chances in likely]
+        pairs = zip(chosen, best, strict=True)
+        right[full.name] = np.array([place is not None and choice.right[place] for choice, place in pairs], float)
+    return right
 
 
-def _is_right(choice: Choice, chances: np.ndarray) -> bool:
-    return bool(len(choice.right) and choice.right[chances[:-1].argmax()])
-
-
-def compared(
-    sets: Sequence[ChoiceSet], all_right: Mapping[str, np.ndarray], right: Mapping[str, np.ndarray]
-) -> dict[str, float]:
+def compared(sets: Sequence[ChoiceSet], whole: Mapping[str, np.ndarray], right: Mapping[str, np.ndarray]) -> list[str]:
     """P@1 of each part without something, the questions that it loses and wins, and the p-value by conversations."""
-    judging = [judged_set for judged_set in sets if not judged_set.name.endswith(_NAMES)]
-    row: dict[str, float] = {judged_set.name: round(float(right[judged_set.name].mean()), 4) for judged_set in judging}
-    groups: dict[str, float] = {}
-    lost = won = 0
-    for each_set in judging:
-        gaps = right[each_set.name] - all_right[each_set.name]
+    shares, groups, lost, won = [], defaultdict[str, float](float), 0, 0
+    for name, choices, _ in sets:
+        if name.endswith(_NAMES):
+            continue
+        gaps = right[name] - whole[name]
+        shares.append(f"{right[name].mean():.3f}")
         lost, won = lost + int((gaps < 0).sum()), won + int((gaps > 0).sum())
-        for choice, gap in zip(each_set.choices, gaps, strict=True):
-            groups[f"{each_set.name} {choice.group}"] = groups.get(f"{each_set.name} {choice.group}", 0.0) + gap
-    return {**row, "lost": lost, "won": won, "p": round(p_value(groups.values()), 4)}
+        for choice, gap in zip(choices, gaps, strict=True):
+            groups[f"{name} {choice.group}"] += gap
+    return [" / ".join(shares), f"{lost}, {won}", f"{p_value(groups.values()):.2f}"]
 
 
-def ablations(worlds: Sequence[World]) -> dict[str, dict[str, float]]:
+def ablations(worlds: Sequence[World]) -> dict[str, list[str]]:
     sets = learned_sets(every_set(worlds))
     l2, _ = best_strength(sets)
     every = list(range(len(Features._fields)))
     whole = rights(sets, l2, every)
-    rows = {"all": compared(sets, whole, whole)}
+    rows = {"nothing": [compared(sets, whole, whole)[0], "", ""]}
     for place, name in enumerate(Features._fields):
-        rows[f"feature {name}"] = compared(
-            sets, whole, rights(sets, l2, [column for column in every if column != place])
-        )
+        fewer = [column for column in every if column != place]
+        rows[f"`{name}`"] = compared(sets, whole, rights(sets, l2, fewer))
     for name, operation in list(OPERATIONS.items()):
         del OPERATIONS[name]
         without = learned_sets(every_set(worlds))
-        rows[f"operation {name}"] = compared(without, whole, rights(without, l2, every))
+        rows[f"operation `{name}`"] = compared(without, whole, rights(without, l2, every))
         OPERATIONS[name] = operation
     return rows
-
-
-def ablation_rows(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[list[str]]:
-    for name in next(iter(figures.values())):
-        kind, _, word = name.partition(" ")
-        row = [f"`{word}`" if kind == "feature" else f"operation `{word}`" if word else "nothing"]
-        for figure in figures.values():
-            right = " / ".join(
-                f"{value:.3f}" for part, value in figure[name].items() if part not in ("lost", "won", "p")
-            )
-            row += [
-                right,
-                *([f"{figure[name]['lost']}, {figure[name]['won']}", f"{figure[name]['p']:.2f}"] if word else ["", ""]),
-            ]
-        yield row
 
 
 def main() -> None:
@@ -284,7 +235,7 @@ def main() -> None:
     options = parser.parse_args()
     logging.basicConfig(format="%(message)s")
     logging.getLogger("convinse").setLevel(logging.INFO)
-    figures = {}
+    figures: dict[str, dict[str, list[str]]] = {}
     for base, output in (("config.yml", SHIPPED), ("small.yml", _SMALL), ("lexical.yml", VOTING)):
         work = options.work / Path(base).stem
         work.mkdir(parents=True, exist_ok=True)
@@ -301,16 +252,20 @@ def main() -> None:
                 sets.append(decided_set(module, options.data))
             # seven of ten questions of ConvMix have no answer in the data: they teach how sure an answer is
             none_sets = [] if output == VOTING else [part for part in sets if not part.name.endswith(_NAMES)]
-            write_ranking(learned_sets(sets), module.config, resolve(output), _CARD, none_sets)
+            write_ranking(learned_sets(sets), module.config, resolve(output), _CARDS["turns"], none_sets)
             if options.ablations and output != _SMALL:
                 figures[module.config.ha] = ablations(worlds)
     work = options.work / "documents"
     work.mkdir(parents=True, exist_ok=True)
-    write_ranking(*file_sets(options.data, work), resolve(DOCUMENTS), _DOCUMENT_CARD)
+    write_ranking(*file_sets(options.data, work), resolve(DOCUMENTS), _CARDS["documents"])
     if options.ablations:
         columns = ("without", *(cell for name in figures for cell in (name, "lost, won", "p")))
         title = f"P@1 on {' / '.join(_PARTS)} (/ convmix)"
-        write_table("ablations", f"{_COMMAND} --ablations", columns, list(ablation_rows(figures)), title=title)
+        rows = [
+            [name, *chain.from_iterable(of_stage[name] for of_stage in figures.values())]
+            for name in next(iter(figures.values()))
+        ]
+        write_table("ablations", f"{_COMMAND} --ablations", columns, rows, title=title)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,80 @@
-"""Knowledge base and pages of wikidata-27k as keys of a configuration, and which answers to questions over it are right."""
+"""wikidata-27k: knowledge base and pages as keys of a configuration, what may be learned from, which answers are right."""
 
 import re
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from convinse.encoder.bi_encoder import BiEncoder
+from convinse.knowledge_base.build import build as build_kb
+from convinse.knowledge_base.dump import read_dump
+from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.evidence import Entity
-from convinse.records.literals import is_date
+from convinse.records.literals import is_date, is_item
 from convinse.scoring.convqa import is_answer
 from convinse.support.checksums import sha256
+from convinse.support.errors import IndexFileError
 from convinse.wikipedia.build import build
 from convinse.wikipedia.stored_pages import Embedding
-from recipes.embedded.wikidata import knowledge_base
-from recipes.sources import needed
+from recipes.sources import needed, records, wikidata_27k, wikidata_27k_dated
 
 SAVED = ("wikipedia-pages", "pages_with_qid.jsonl.gz")
 INTRODUCTIONS = ("wikipedia-intros", "pages_wd27k.jsonl.gz")  # of the items of wikidata-27k
 CONVQUESTIONS = ("convquestions", "val_wd27k.json.gz")  # its conversations over wikidata-27k
 _YEAR = re.compile(r"[0-9]{4}")
+
+
+def knowledge_base(data: Path, work: Path, *, dated: bool = False) -> KnowledgeBase:
+    """The knowledge base of wikidata-27k in the folder `work`, with `dated` its statements that have times; built if it is missing."""
+    dump = wikidata_27k_dated(data, work) if dated else wikidata_27k(data)
+    path = work / f"wikidata-27k-{sha256(dump)[:12]}"
+    try:
+        return KnowledgeBase(path)
+    except IndexFileError:
+        build_kb(dump, path)
+        return KnowledgeBase(path)
+
+
+class Bench(NamedTuple):
+    """The items that `convquestions/val_wd27k` is about, which nothing is learned of."""
+
+    seeds: set[str]
+    items: set[str]  # these and the answers
+
+
+def bench_items(data: Path) -> Bench:
+    seeds, items = set(), set()
+    for conversation in records(data, *CONVQUESTIONS):
+        turns = conversation["questions"]
+        seeds.update(entity["id"] for entity in turns[0]["entities"] if is_item(entity["id"]))
+        items.update(answer["id"] for turn in turns for answer in turn["answers"] if is_item(answer["id"]))
+    return Bench(seeds, items | seeds)
+
+
+class Fact(NamedTuple):
+    subject: str
+    prop: str
+    value: str
+    subject_label: str
+    value_label: str
+
+
+def facts_by_subject(kb: KnowledgeBase, data: Path) -> dict[str, list[Fact]]:
+    """The facts of wikidata-27k that may be learned from: not those of the bench's items."""
+    bench = bench_items(data)
+    found: dict[str, list[Fact]] = {}
+    for document in read_dump(wikidata_27k(data)):
+        if document.kind != "item" or document.id in bench.items:
+            continue
+        facts: dict[Fact, None] = {}
+        for entities in kb.first_facts(document.id, kb.frequencies(document.id)[0]):
+            if not any(entity["id"] in bench.seeds for entity in entities):
+                subject, prop, value = entities[:3]
+                facts[Fact(subject["id"], prop["id"], value["id"], subject["label"], value["label"])] = None
+        if facts:
+            found[document.id] = list(facts)
+    return found
 
 
 def build_sources(data: Path, work: Path, pages: tuple[str, str] = SAVED, vectors: str = "") -> dict[str, str]:

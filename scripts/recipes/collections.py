@@ -11,10 +11,10 @@ import html
 import io
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from convinse.config import load_config, project_root
@@ -106,44 +106,34 @@ def _own_pages() -> Iterator[FileCollection]:
 
 def _articles(data: Path, folder: Path) -> FileCollection:
     """Articles that SQuAD and its like ask about, in Markdown."""
-    chance = random.Random(_SEED)
     paragraphs: defaultdict[str, dict[str, None]] = defaultdict(dict)
     by_article: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     stray: list[FileQuestion] = []
-    for article in ARTICLES:
-        for title, row in titled_rows(article, data):
-            if part_of_key(row.title) == "dev":
-                paragraphs[title][row.text] = None
-                by_article[title].append(FileQuestion(row.question, tuple(row.answers), title))
-            else:
-                stray.append(FileQuestion(row.question, (), f"not {title}"))
-    stray += _unanswerable(data, paragraphs)
-    questions = [
-        question for rows in by_article.values() for question in chance.sample(rows, min(len(rows), _OF_AN_ARTICLE))
-    ]
-    questions += chance.sample(stray, round(len(questions) * _STRAY))
-    texts = {
-        _file_name(title, ".md"): f"# {title}\n\n" + "\n\n".join(texts_of) + "\n"
-        for title, texts_of in paragraphs.items()
-    }
-    return _written(folder, "articles", texts, questions)
-
-
-def _unanswerable(data: Path, paragraphs: dict[str, dict[str, None]]) -> Iterator[FileQuestion]:
-    """The questions of SQuAD 2.0 without an answer, of articles of the dev part; their paragraphs join the articles."""
-    for line in records(data, "hybrid", "squad2-unanswerable.jsonl.gz"):
+    for title, row in chain.from_iterable(titled_rows(article, data) for article in ARTICLES):
+        if part_of_key(row.title) == "dev":
+            paragraphs[title][row.text] = None
+            by_article[title].append(FileQuestion(row.question, tuple(row.answers), title))
+        else:
+            stray.append(FileQuestion(row.question, (), f"not {title}"))
+    for line in records(data, "hybrid", "squad2-unanswerable.jsonl.gz"):  # their paragraphs join the articles
         title = html.unescape(line["title"])
         if part_of_key(title) == "dev":
             paragraphs[title][line["context"]] = None
-            yield FileQuestion(line["question"], (), title)
+            stray.append(FileQuestion(line["question"], (), title))
+    chance = random.Random(_SEED)
+    questions: list[FileQuestion] = []
+    for rows in by_article.values():
+        questions += chance.sample(rows, min(len(rows), _OF_AN_ARTICLE))
+    questions += chance.sample(stray, round(len(questions) * _STRAY))
+    files = {
+        _file_name(title, ".md"): f"# {title}\n\n" + "\n\n".join(texts) + "\n" for title, texts in paragraphs.items()
+    }
+    return _written(folder, "articles", files, questions)
 
 
 def _tables(data: Path, folder: Path) -> FileCollection:
     """HybridQA and OTT-QA: each table with the passages that answers are found in, a page; only questions with a single match."""
-    chance = random.Random(_SEED)
-    passages = {
-        line["link"]: untokenised(line["text"])[0] for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")
-    }
+    passages = {line["link"]: _plain(line["text"]) for line in records(data, "hybrid", "hybrid-passages.jsonl.gz")}
     tables = {line["table_id"]: line for line in records(data, "hybrid", "hybrid-tables.jsonl.gz")}
     by_file: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     linked: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -154,64 +144,68 @@ def _tables(data: Path, folder: Path) -> FileCollection:
         if part_of_key(title) != "dev":
             stray.append(FileQuestion(line["question"], (), f"not {title}"))
         elif len(nodes) == 1:
-            by_file[title].append(FileQuestion(line["question"], (untokenised(line["answer"])[0],), title))
+            by_file[title].append(FileQuestion(line["question"], (_plain(line["answer"]),), title))
         linked[name] |= dict.fromkeys(node["link"] for node in nodes if node.get("link") in passages)
     files: defaultdict[str, str] = defaultdict(str)
     for name, table in tables.items():
         if table["title"] in by_file:
             files[_file_name(table["title"], ".html")] += _page(table, {link: passages[link] for link in linked[name]})
-    questions = [row for rows in by_file.values() for row in rows]
-    questions += chance.sample(stray, round(len(questions) * _STRAY))
+    questions = list(chain.from_iterable(by_file.values()))
+    questions += random.Random(_SEED).sample(stray, round(len(questions) * _STRAY))
     return _written(folder, "tables", files, questions)
 
 
 def _sheets(data: Path, folder: Path) -> Iterator[FileCollection]:
     """WikiTableQuestions: a CSV file each, with its questions that have a single answer, counts and sums among them."""
-    chance = random.Random(_SEED)
     by_file: defaultdict[str, list[FileQuestion]] = defaultdict(list)
     for _, question, context, answer in islice(records(data, "wikitablequestions", "training.tsv.gz"), 1, None):
         if "|" not in answer:
             by_file[context].append(FileQuestion(unescaped_field(question), (unescaped_field(answer),), context))
     tables = [table for table in read_tables(data) if part_of_key(table[1]["context"]) == "dev"]
-    for number, (title, table) in enumerate(chance.sample(tables, _SHEETS)):
-        text = io.StringIO()
-        csv.writer(text).writerows([table["header"], *table["rows"]])
-        questions = by_file[table["context"]][:_OF_A_SHEET]
-        yield _written(folder / str(number), "sheets", {_file_name(title, ".csv"): text.getvalue()}, questions)
+    for number, (title, table) in enumerate(random.Random(_SEED).sample(tables, _SHEETS)):
+        files = {_file_name(title, ".csv"): _csv([table["header"], *table["rows"]])}
+        yield _written(folder / str(number), "sheets", files, by_file[table["context"]][:_OF_A_SHEET])
 
 
 def _reports(data: Path, folder: Path) -> Iterator[FileCollection]:
     """AIT-QA: a CSV file for each table of an annual report; the questions ask for cells, in words of their own."""
-    lines = list(records(data, "hybrid", "aitqa.jsonl.gz"))
+    tables: dict[str, dict[str, Any]] = {}
     by_table: defaultdict[str, list[FileQuestion]] = defaultdict(list)
-    for line in lines:
-        if line["kind"] == "question" and len(line["answers"]) == 1:
+    for line in records(data, "hybrid", "aitqa.jsonl.gz"):
+        if line["kind"] == "table":
+            tables[line["id"]] = line
+        elif len(line["answers"]) == 1:
             by_table[line["table_id"]].append(FileQuestion(line["question"], tuple(line["answers"]), line["table_id"]))
-    tables = [line for line in lines if line["kind"] == "table" and line["id"] in by_table]
-    for table in random.Random(_SEED).sample(tables, _REPORTS):
-        names = [" - ".join(row) for row in table["row_header"]] or [""] * len(table["data"])
-        headers = [" - ".join(column) for column in table["column_header"]]
-        rows = [["", *headers], *([name, *row] for name, row in zip(names, table["data"], strict=True))]
-        text = io.StringIO()
-        csv.writer(text).writerows(rows if table["row_header"] else [row[1:] for row in rows])
-        files = {f"annual_report_{table['id']}.csv": text.getvalue()}
+    with_questions = [table for name, table in tables.items() if name in by_table]
+    for table in random.Random(_SEED).sample(with_questions, _REPORTS):
+        rows = [[" - ".join(column) for column in table["column_header"]], *table["data"]]
+        if table["row_header"]:
+            rows = [[name, *row] for name, row in zip(["", *map(" - ".join, table["row_header"])], rows, strict=True)]
+        files = {f"annual_report_{table['id']}.csv": _csv(rows)}
         yield _written(folder / table["id"], "reports", files, by_table[table["id"]][:_OF_A_SHEET])
 
 
-def _page(table: dict[str, object], passages: dict[str, str]) -> str:
-    def row(cells: object, tag: str) -> str:
-        assert isinstance(cells, list)
-        return "<tr>" + "".join(f"<{tag}>{html.escape(untokenised(cell)[0])}</{tag}>" for cell in cells) + "</tr>"
+def _csv(rows: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
 
-    title, section = str(table["title"]), str(table["section"])
-    assert isinstance(table["rows"], list)
-    body = "".join(row(cells_of_row, "td") for cells_of_row in table["rows"])
-    names = {link: unquote(link.removeprefix("/wiki/")).replace("_", " ") for link in passages}
-    text = "".join(
-        f"<h3>{html.escape(names[link])}</h3><p>{html.escape(passage)}</p>" for link, passage in passages.items()
-    )
-    head = f"<h1>{html.escape(title)}</h1><h2>{html.escape(section)}</h2>"
+
+def _page(table: Mapping[str, Any], passages: Mapping[str, str]) -> str:
+    def row(cells: Iterable[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(_plain(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "".join(row(cells, "td") for cells in table["rows"])
+    text = ""
+    for link, passage in passages.items():
+        name = unquote(link.removeprefix("/wiki/")).replace("_", " ")
+        text += f"<h3>{html.escape(name)}</h3><p>{html.escape(passage)}</p>"
+    head = f"<h1>{html.escape(table['title'])}</h1><h2>{html.escape(table['section'])}</h2>"
     return f"{head}<table class='wikitable'>{row(table['header'], 'th')}{body}</table>{text}\n"
+
+
+def _plain(text: str) -> str:
+    return untokenised(text)[0]
 
 
 def _file_name(title: str, ending: str) -> str:

@@ -9,10 +9,8 @@ not about anything. Five folds by conversation tell what each feature brings (`d
 
 import argparse
 import random
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -23,20 +21,15 @@ from convinse.question_understanding.referents import FILE, NAMES, FeatureReader
 from convinse.question_understanding.rewriting import earlier_turn, named_items, names_in, pointed, topic_text
 from convinse.records.conversation import Conversation, Turn
 from convinse.resources import Resources
-from convinse.support import manifest
-from convinse.support.files import replacing
+from convinse.training.answer_ranking import cross_validated
 from convinse.training.logit import Choice, fit
 from recipes.embedded.rewrites import is_held_out
-from recipes.figures import write_table
-from recipes.sources import needed, shared_data
+from recipes.sources import needed, shared_data, write_logit, write_table
 
 _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.referents --kb KB --dump DUMP"
 _PARTS = ("train", "dev", "natural-dev")
-_FOLDS = 5
 _L2 = 1.0
 _CONVMIX = 0.4  # weight of a question of ConvMix, which comes twice
-
-
 _CHANGED = 0.25  # weight of a question behind another conversation: at 1 six more of 548 follow-ups lose their topic
 _SEED = 7
 _MOST_BEFORE = 3  # turns of another conversation before a question
@@ -107,21 +100,16 @@ def without(choice: Choice, feature: int) -> Choice:
     return choice._replace(candidates=choice.candidates * of_things, question=choice.question * of_nothing)
 
 
-def by_folds(sets: dict[str, list[Choice]]) -> list[str]:
-    """The share of the choices of each set that are right, learned from the conversations of the other folds."""
-    right: dict[str, list[bool]] = {name: [] for name in sets}
-    for fold in range(_FOLDS):
-        learned, judged = [], []
-        for name, part in sets.items():
-            for choice in part:
-                is_out = zlib.crc32(choice.group.encode()) % _FOLDS == fold
-                judged += [(name, choice)] if is_out else []
-                learned += [] if is_out else [choice]
-        logit = fit(learned, _L2, NAMES)
-        for name, choice in judged:
-            best = logit.probabilities(choice.candidates, choice.question).argmax()
-            right[name].append(bool(np.append(choice.right, not choice.right.any())[best]))
-    return [f"{np.mean(flags):.3f}" for flags in right.values()]
+def shares_right(sets: dict[str, list[Choice]]) -> list[str]:
+    """The share of the choices of each set that are right, learned from other conversations."""
+    every = list(chain.from_iterable(sets.values()))
+    (likely,) = cross_validated([every], _L2, NAMES)
+    right = [
+        bool(np.append(choice.right, not choice.right.any())[chances.argmax()])
+        for choice, chances in zip(every, likely, strict=True)
+    ]
+    parts = np.split(right, np.cumsum([len(part) for part in sets.values()])[:-1])
+    return [f"{np.mean(part):.3f}" for part in parts]
 
 
 def main() -> None:
@@ -135,25 +123,22 @@ def main() -> None:
     parts = {part: read_part(embedded, part) for part in _PARTS}
     sets = {part: list(choices(embedded, questions_in_turn(conversations))) for part, conversations in parts.items()}
     of_convmix = list(choices(real, questions_in_turn(convmix), _CONVMIX))
-    sets["convmix"] = [of_person for of_person in of_convmix if not is_held_out(f"convmix {of_person.group}")]
-    sets["convmix, unseen by the head"] = [
-        of_person for of_person in of_convmix if is_held_out(f"convmix {of_person.group}")
-    ]
+    sets |= {"convmix": [], "convmix, unseen by the head": []}
+    for choice in of_convmix:
+        is_unseen = is_held_out(f"convmix {choice.group}")
+        sets["convmix, unseen by the head" if is_unseen else "convmix"].append(choice)
     behind = [choices(embedded, questions_behind_others(conversations), _CHANGED) for conversations in parts.values()]
     sets["behind others"] = [*chain(*behind), *choices(real, questions_behind_others(convmix), _CONVMIX * _CHANGED)]
-    cells = [["all of them", *by_folds(sets)]]
+    cells = [["all of them", *shares_right(sets)]]
     for place, name in enumerate(NAMES[:-1]):
         fewer = {part: [without(choice, place) for choice in choices] for part, choices in sets.items()}
-        cells.append([f"without {name}", *by_folds(fewer)])
+        cells.append([f"without {name}", *shares_right(fewer)])
     counts = [f"{part} ({len(part_choices)})" for part, part_choices in sets.items()]
     title = "follow-ups whose topic is right, by five folds of conversations"
     write_table("referents", _COMMAND, ["features", *counts], cells, title=title)
     trained_on: dict[str, dict[str, int | float]] = {name: {"questions": len(part)} for name, part in sets.items()}
-    logit = fit([choice for part in sets.values() for choice in part], _L2, NAMES, trained_on=trained_on)
-    folder = Path(resolve(SNAPSHOT + "model"))
-    with replacing(folder / FILE) as temporary:
-        temporary.write_bytes(logit.content())
-    manifest.seal(folder, "model")
+    logit = fit([*chain.from_iterable(sets.values())], _L2, NAMES, trained_on=trained_on)
+    write_logit(logit, resolve(SNAPSHOT + "model"), FILE)
 
 
 if __name__ == "__main__":

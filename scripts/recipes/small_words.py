@@ -10,7 +10,7 @@ import argparse
 import re
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from rapidfuzz import process
@@ -31,27 +31,16 @@ _WITHIN = re.compile(r"(?<![.!?:;\"“(\n] )(?<!^)(?<![\w'’-])([A-Za-z][a-z]{2
 _LINE = 140  # characters
 
 
-def paragraphs(data: Path) -> Iterator[str]:
-    seen: set[str] = set()
-    for name in _SETS:
-        for record in records(data, "reading", f"{name}.jsonl.gz"):
-            if (text := record.get("context")) and text not in seen:
-                seen.add(text)
-                yield text
-
-
 def added(data: Path) -> set[str]:
     """Return the stems that the list does not have yet."""
     words = english().words
     small, large = Counter[str](), Counter[str]()
     forms: dict[str, Counter[str]] = defaultdict(Counter)
-    for text in paragraphs(data):
+    lines = chain.from_iterable(records(data, "reading", f"{name}.jsonl.gz") for name in _SETS)
+    for text in {line["context"] for line in lines if line.get("context")}:
         spellings = {match[1] for match in _WITHIN.finditer(text)}
-        for counts, written in (
-            (small, filter(str.islower, spellings)),
-            (large, (w for w in spellings if w[0].isupper())),
-        ):
-            counts.update({words.stem(word.lower()) for word in written})
+        small.update({words.stem(word) for word in spellings if word.islower()})
+        large.update({words.stem(word.lower()) for word in spellings if word[0].isupper()})
         for word in filter(str.islower, spellings):
             forms[words.stem(word)][word] += 1
     with Resources(load_config("config.yml")) as resources:
@@ -59,8 +48,8 @@ def added(data: Path) -> set[str]:
         labels = (words.without_article(fold(label)) for label in titles if label[:1].isupper())  # no class
         names = [label for label in labels if label.isalpha() and len(label) >= _LEAST_LETTERS]
     often = {stem for stem, count in small.items() if count >= _LEAST and count >= _SHARE * (count + large[stem])}
-    usual = {stem: forms[stem].most_common(1)[0][0] for stem in often - words.written_small}
-    return {stem for stem, form in usual.items() if not _is_slip(form, names)}
+    usual = {stem: min(forms[stem].items(), key=lambda pair: (-pair[1], pair[0]))[0] for stem in often}
+    return {stem for stem in often - words.written_small if not _is_slip(usual[stem], names)}
 
 
 def _is_slip(word: str, names: list[str]) -> bool:

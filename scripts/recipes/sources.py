@@ -1,19 +1,20 @@
-"""Where recipes and benches find the shared data and the weights that the embedded model begins with."""
+"""Where recipes and benches find the shared data and the weights that the embedded model begins with; what recipes write."""
 
-import gzip
 import importlib.util
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from convinse.config import project_root
 from convinse.support.checksums import sha256
-from convinse.support.errors import DataError, ModelError, one_line
+from convinse.support.errors import DataError, ModelError
 from convinse.support.files import replacing
-from convinse.support.jsonlines import raw_lines
+from convinse.support.jsonlines import raw_lines, read_documents, read_lines
+from convinse.support.logit import Logit
+from convinse.support.manifest import seal
 
 _ENTITY_ID = re.compile(rb'"id": ?"([QP][0-9]+)"')  # the first of a line of a dump
 _FIELD_ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
@@ -36,43 +37,19 @@ def needed(data: Path, *names: str) -> Path:
     return path
 
 
-def read_json(path: Path) -> Any:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
-
-
-def json_lines(path: Path) -> Iterator[Any]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise DataError(f"{path}, line {number}: is not JSON ({one_line(error)})") from None
-
-
-def read_dump_lines(path: Path) -> Iterator[Any]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from (json.loads(line.rstrip(",\n")) for line in file if line[0] == "{")
-
-
-def tab_lines(path: Path) -> Iterator[list[str]]:
-    """The fields of each line of a compressed file of tab-separated values."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-        for line in file:
-            yield line.rstrip("\n").split("\t")
-
-
 def unescaped_field(text: str) -> str:
     """A field of WikiTableQuestions with its line breaks, bars and backslashes unescaped."""
     return _FIELD_ESCAPE.sub(lambda match: _FIELD_ESCAPES[match[0]], text)
 
 
 def records(data: Path, *names: str) -> Iterator[Any]:
-    """The records of a file of the shared data: JSON lines (`.jsonl.gz`), one JSON array (`.json.gz`), or lists of fields."""
+    """The records of a file of the shared data: JSON, one after the other or in a list, or fields between tabs."""
     path = needed(data, *names)
-    if path.name.endswith((".jsonl", ".jsonl.gz")):
-        return json_lines(path)
-    return iter(read_json(path)) if path.name.endswith(".json.gz") else tab_lines(path)
+    if ".jsonl" in path.name:
+        return (record for _, record in read_lines(path))
+    if ".json" in path.name:
+        return (record for _, record in read_documents(path, unwrap=True))
+    return (line.decode().rstrip("\n").split("\t") for _, line in raw_lines(path))
 
 
 def wikidata_27k(data: Path) -> Path:
@@ -89,6 +66,23 @@ def wikidata_27k_dated(data: Path, work: Path) -> Path:
             match = _ENTITY_ID.search(line)
             file.write((dated.get(match[1], line) if match else line).rstrip(b"\n,") + (b",\n" if match else b"\n"))
     return path
+
+
+def write_logit(logit: Logit, folder: Path, file: str) -> None:
+    """Write a logit into a model folder that ships."""
+    with replacing(folder / file) as temporary:
+        temporary.write_bytes(logit.content())
+    seal(folder, "model")
+
+
+def write_table(name: str, command: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
+    """Write docs/figures/NAME.json, as benches write theirs: a table whose first column is words, with its command."""
+    from bench.machine import commit  # which itself needs this module
+
+    table = {"title": title, "columns": list(columns), "words": 1, "rows": rows}
+    part = {"command": command, "commit": commit(), "tables": [table]}
+    path = project_root() / "docs" / "figures" / f"{name}.json"
+    path.write_text(json.dumps({name: part}, indent=1) + "\n", encoding="utf-8")
 
 
 def minilm() -> Path:

@@ -2,11 +2,10 @@
 
     PYTHONPATH=scripts python -m recipes.talk --data /path/to/shared/data
 
-Acts are learned from the patterns of `talk.yml` and from what people say to an assistant (CLINC150); questions from WikiWebQuestions, CompMix,
-BoolQ, SimpleQuestions (train), WikiTableQuestions (training), QAMR (dev), PolicyQA (dev), the rewrites, the train part of the embedded conversations, SQuAD as keywords and requests, headers of tables alone and behind words of
-talk, and CLINC150's other
-intents ("how do i change my pin"). The least probability of an act is chosen on a fifth of them that is
-kept apart. Then the model is judged on `tests/cases/acts.yml` and on the questions of ConvQuestions, ConvMix and the snapshot.
+Acts are learned from the patterns of `talk.yml` and from what people say to an assistant (CLINC150), questions from the sets of `talk` in
+`embedded/data_sets.yml`, the train part of the embedded conversations, rewrites, SQuAD as keywords and requests, headers of tables alone and
+behind words of talk, and CLINC150's other intents ("how do i change my pin"). The least probability of an act is chosen on a fifth of them
+that is kept apart. Then the model is judged on `tests/cases/acts.yml` and on questions of ConvMix and the snapshot.
 """
 
 import argparse
@@ -29,13 +28,12 @@ from convinse.dialogue.acts import ACTS, FILE, QUESTION, TALK_MODEL, act_of, fea
 from convinse.experiment import read_part
 from convinse.language.language import english
 from convinse.language.text import fold
-from convinse.support import manifest
-from convinse.support.files import replacing
 from convinse.support.logit import BIAS, Logit
 from convinse.training.logit import fit_classes
+from recipes.embedded.data_sets import TALK_SETS
 from recipes.embedded.requests import as_keywords, as_request
 from recipes.embedded.tables import read_tables
-from recipes.sources import json_lines, records, shared_data, unescaped_field
+from recipes.sources import records, shared_data, unescaped_field, write_logit
 
 # CLINC150's intents that are acts of talk; those of its domains `small_talk` and `meta` that are neither talk nor questions are left out
 _INTENTS = {
@@ -55,9 +53,8 @@ _L2 = 1 / 6
 _WHOLE = 3.0  # value of the feature that is a whole short utterance; the others are 1
 _UNIT = 0.01  # of the weights in the file
 _LEAST_WEIGHT = 0.33  # of the largest of a feature: without smaller ones one of 351 unseen utterances is lost, and a fifth of the file
-_MOST_MISTAKEN = (
-    0.003  # questions kept apart that may be taken for talk; with .005 5 of 252 typed requests were, with this 2
-)
+# questions kept apart that may be taken for talk; with .005 5 of 252 typed requests were, with this 2
+_MOST_MISTAKEN = 0.003
 _CHOICE = re.compile(r"\{([^{}]*)\}")
 _FILLER = re.compile("NAME|NOUN|YEAR")
 _BEFORE = ("", "", "", "", "", "", "ok ", "hm, ", "well, ", "oh ", "um ", "please ")
@@ -65,6 +62,7 @@ _BEFORE_QUESTIONS = (
     "Hi, ", "ok, ", "thanks, and ", "yes, ", "no, but ", "Ok. And ", "hello! ", "great. ", "and ", "I see. "
 )  # fmt: skip
 _BEHIND = ("", "", "", "!", ".", "?", "!!", "...", " :)", " please")
+_REPORTED = ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")  # parts of the snapshot
 _SEED = 52
 
 Example = tuple[str, str]  # utterance and act
@@ -134,20 +132,19 @@ def keywords(data: Path, chance: random.Random, uttered_words: Sequence[str]) ->
 
 
 def questions(data: Path, chance: random.Random, names: Sequence[str]) -> Iterator[Example]:
-    rewrites = (record["question"] for file in sorted((data / "rewrites").glob("*.gz")) for record in json_lines(file))
-    simple = records(data, "simplequestions-wikidata", "annotated_wd_data_train.txt.gz")
-    sources = [
-        [record["question"] for record in records(data, "wikiwebquestions", "train.json.gz")],
-        [record["question"] for record in records(data, "compmix", "train.json.gz")],
-        [record["question"] for record in records(data, "boolq", "train.jsonl.gz")],
-        [fields[3] for fields in simple],
-        # of a table or a sentence: short ones too, such as "Which file is the smallest?"
-        [unescaped_field(fields[1]) for fields in records(data, "wikitablequestions", "training.tsv.gz")][1:],
-        [record["question"] for record in records(data, "qamr", "dev.jsonl.gz")],
-        sorted(
-            {record["question"] for record in records(data, "policyqa", "dev.jsonl.gz")}
-        ),  # "Can I deactivate my account?"
-        [turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]] * 5,
+    """Questions of data sets, of the embedded conversations and of rewrites, as they are and as people type them; names alone."""
+    sources = []
+    for listed in TALK_SETS:
+        rows = [record[listed.question] for record in records(data, listed.file)]
+        if listed.escaped:
+            rows = list(map(unescaped_field, rows))
+        sources.append((sorted(set(rows)) if listed.once else rows)[listed.skipped :])
+    own_questions = [
+        turn["question"] for conversation in read_part(Config(), "train") for turn in conversation["questions"]
+    ]
+    rewrites = (record["question"] for file in sorted((data / "rewrites").glob("*.gz")) for record in records(file))
+    sources += [
+        own_questions * 5,
         [question for question in rewrites if question.rstrip().endswith("?")],
         [name for name in names if len(name) > 3],
     ]
@@ -182,15 +179,14 @@ def surer(logit: Logit, least: float) -> Logit:
 
 def fitted(examples: Sequence[Example]) -> Logit:
     rows = [set(features_of(text)) for text, _ in examples]
-    counts = Counter(feature for row in rows for feature in row)
-    names = sorted(
-        name for name, count in counts.items() if count >= (_LEAST_PIECES if name[:2] == "c " else _LEAST_OFTEN)
-    )
+    counts = Counter(chain.from_iterable(rows))
+    least = {name: _LEAST_PIECES if name[:2] == "c " else _LEAST_OFTEN for name in counts}
+    names = sorted(name for name, count in counts.items() if count >= least[name])
     values = np.array([*(_WHOLE if name.startswith("whole ") else 1.0 for name in names), 1.0])
     places = {name: place for place, name in enumerate(names)}
     columns = [[*(places[name] for name in row if name in places), len(names)] for row in rows]
+    flat = np.concatenate(columns)
     starts = np.cumsum([0, *map(len, columns)])
-    flat = np.fromiter(chain.from_iterable(columns), np.int64)
     matrix = csr_matrix((values[flat], flat, starts), shape=(len(rows), len(values)))
     acts = Counter(act for _, act in examples)
     trained_on: dict[str, dict[str, int | float]] = {act: {"examples": acts[act]} for act in ACTS}
@@ -212,13 +208,13 @@ def report(title: str, model: Logit, examples: Sequence[Example]) -> None:
 
 
 def judge(data: Path, model: Logit) -> None:
-    cases = yaml.safe_load((project_root() / "tests" / "cases" / "acts.yml").read_text(encoding="utf-8"))
+    folder = project_root() / "tests" / "cases"
+    cases = yaml.safe_load((folder / "acts.yml").read_text(encoding="utf-8"))
     report("unseen utterances", model, [(text, case["act"]) for case in cases for text in case["utterances"]])
     report("CLINC150 val", model, [*spoken(data, "val")])
-    sentences = project_root() / "tests" / "cases" / "requests_typed.txt"
-    report("requests", model, [(line, QUESTION) for line in sentences.read_text(encoding="utf-8").splitlines()])
-    parts = ("dev", "test", "natural-dev", "natural", "natural-fresh", "natural-third")
-    sets = {part: read_part(Config(), part) for part in parts}
+    sentences = (folder / "requests_typed.txt").read_text(encoding="utf-8").splitlines()
+    report("requests", model, [(line, QUESTION) for line in sentences])
+    sets = {part: read_part(Config(), part) for part in _REPORTED}
     sets["ConvMix dev"] = list(records(data, "convmix", "dev.json.gz"))
     for title, conversations in sets.items():
         texts = {turn["question"] for conversation in conversations for turn in conversation["questions"]}
@@ -230,24 +226,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=shared_data(), help="the folder of shared data")
     data = parser.parse_args().data
     chance, types = random.Random(_SEED), english().answer_types
-    entities = (
-        entity for record in records(data, "wikiwebquestions", "train.json.gz") for entity in record["entities"]
+    questions_on_items = records(data, "wikiwebquestions", "train.json.gz")
+    names = sorted(
+        {entity["label"] for record in questions_on_items for entity in record["entities"] if entity["label"]}
     )
-    names = sorted({entity["label"] for entity in entities if entity["label"]})
-    nouns = sorted(
-        {*types.class_nouns, *types.date_nouns, *types.number_nouns, *types.person_nouns, *types.place_nouns}
-    )
+    kinds = (types.class_nouns, types.date_nouns, types.number_nouns, types.person_nouns, types.place_nouns)
+    nouns = sorted(set().union(*kinds))
     utterances = list(talk(chance, names, nouns))
-    acts = {fold(text) for text, act in utterances if act != QUESTION}
     said = [*spoken(data, "train")] * 3
-    acts |= {fold(text) for text, act in said if act != QUESTION}
+    acts = {fold(text) for text, act in [*utterances, *said] if act != QUESTION}
     openings = [text for text, act in utterances if act != QUESTION]
     wordings = [*questions(data, chance, names), *reworded(data, chance), *keywords(data, chance, openings)]
     model = learned([*utterances, *said, *(utterance for utterance in wordings if fold(utterance[0]) not in acts)])
-    folder = Path(resolve(TALK_MODEL))
-    with replacing(folder / FILE) as temporary:
-        temporary.write_bytes(model.content())
-    manifest.seal(folder, "model")
+    folder = resolve(TALK_MODEL)
+    write_logit(model, folder, FILE)
     judge(data, read_acts(folder))
 
 

@@ -112,7 +112,7 @@ CONVERSATIONS = [
     ("How tall is Shakira? | Who directed Jaws? | When was it released?", "Who wrote the music?", "(Jaws)", "Q189505"),
     ("Who played Rose in Titanic? | Who shot Titanic?", "When was she born?", "was Kate Winslet born", "Q202765"),
     # nothing unlikely of a topic that is over
-    ("How tall is Shakira? | Who coached Brazil in 1970?", "how did they win it?", "they win it (Brazil)", "Q155"),
+    ("How tall is Shakira? | Who coached Brazil in 1970?", "how did they win it?", "how did Brazil win it", "Q155"),
     ("Where is Rio de Janeiro? | How tall is Shakira?", "did she win it there?", "did Shakira win it there", "Q34424"),
     ("Who wrote Dracula? | Where was Agatha Christie born?", "did it ever snow there?", "(Agatha Christie)", "Q35064"),
     ("Who directed Lost in Translation?", "Who shot it?", "Who shot Lost in Translation", "Q107270"),

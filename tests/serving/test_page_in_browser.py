@@ -10,8 +10,8 @@ from browser import Page
 from convinse.serving.api import ServiceOptions, create_app
 from drawn_pdf import pdf_of
 from loopback import served
+from page_pictures import chromium, executable
 from patience import PATIENCE
-from recipes.page_pictures import chromium, executable
 from services import ask, begun, exchange, turn_of
 from written import write
 

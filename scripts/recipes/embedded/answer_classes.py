@@ -5,9 +5,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -24,11 +24,11 @@ from convinse.records.conversation import Conversation
 from convinse.records.evidence import Entity
 from convinse.records.literals import is_date, is_item, is_number
 from convinse.resources import Resources
+from recipes.built_sources import Fact, bench_items, facts_by_subject, knowledge_base
 from recipes.embedded.examples import Part, part_of_key
 from recipes.embedded.reading import answer_places
 from recipes.embedded.requests import as_statement_asked
 from recipes.embedded.statements import of_set
-from recipes.embedded.wikidata import Fact, bench_items, facts_by_subject, knowledge_base
 from recipes.sources import needed, records
 
 _SNAPSHOT = project_root() / "convinse" / "snapshot"
@@ -82,11 +82,11 @@ class _Asked(NamedTuple):
     """A question with its answers; `prop` is what an unknown answer is a value of (`P57`, or `R57` of the inverse)."""
 
     question: str
-    in_full: str
     answers: tuple[str, ...]
     source: str
     conversation: str = ""
     prop: str = ""
+    in_full: str = ""  # if it has a history
 
 
 def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestions:
@@ -116,7 +116,7 @@ def typed_questions(data: Path, work: Path, least: float = 100) -> TypedQuestion
                 merged[joined.get(name, OTHER) if is_item(name) else name] += share  # type: ignore[assignment]
             key = row.conversation or template(row.question, common)
             allowed = any_item if WORDS in shares else dict(merged)
-            questions.append(TypedQuestion(row.question, row.in_full, allowed, row.source, key))
+            questions.append(TypedQuestion(row.question, row.in_full or row.question, allowed, row.source, key))
     return TypedQuestions(questions, names | {name: name for name in (DATE, NUMBER, YES_NO, TEXT, OTHER)}, joined)
 
 
@@ -227,13 +227,8 @@ def template(question: str, common: frozenset[str]) -> str:
 
 def names_in(question: str, common: frozenset[str]) -> list[str]:
     """The runs of words of a question that are not common: names, mostly."""
-    runs: list[list[str]] = [[]]
-    for word in re.findall(r"\w+", question):
-        if word.casefold() in common:
-            runs.append([])
-        else:
-            runs[-1].append(word)
-    return [" ".join(run) for run in runs if run]
+    runs = groupby(re.findall(r"\w+", question), lambda word: word.casefold() in common)
+    return [" ".join(run) for is_common, run in runs if not is_common]
 
 
 def _words(question: str) -> list[str]:
@@ -245,50 +240,45 @@ def _words(question: str) -> list[str]:
 
 def _all_asked(data: Path, wikidata: KnowledgeBase, embedded: KnowledgeBase) -> Iterator[_Asked]:
     for part in ("train", "valid"):
-        lines = records(data, "simplequestions-wikidata", f"annotated_wd_data_{part}.txt.gz")
-        for _, prop, value, question in lines:
-            yield _Asked(question, question, (value,), "simplequestions", prop=prop)
+        for _, prop, value, question in records(data, "simplequestions-wikidata", f"annotated_wd_data_{part}.txt.gz"):
+            yield _Asked(question, (value,), "simplequestions", prop=prop)
     for line in records(data, "hybrid", "wikidata-questions.jsonl.gz"):
-        question, answers = line["question"], tuple(answer["id"] for answer in line["answers"] if answer.get("id"))
         asked_value = _ASKED_VALUE.search(line.get("sparql") or "")
-        if answers:
-            yield _Asked(question, question, answers, line["set"], prop=asked_value[1] if asked_value else "")
+        if answers := tuple(answer["id"] for answer in line["answers"] if answer.get("id")):
+            yield _Asked(line["question"], answers, line["set"], prop=asked_value[1] if asked_value else "")
     chance = random.Random("questions of reading")
     for name, share in _READING.items():
         for line in records(data, "reading", f"{name}.jsonl.gz"):
-            for line_question in line.get("qas", ()):
-                question, context = line_question["question"], line["context"]
-                texts = [context[start:end] for start, end in answer_places(line_question)]
-                ids = [contract_answer(text, text, question)["id"] for text in texts]
-                is_literal = [is_date(entity_id) or is_number(entity_id) for entity_id in ids]
-                # answers without a known class teach only what they are not
-                if (
-                    chance.random() < (share if any(is_literal) else share * _UNKNOWN)
-                    and ids
-                    and len(set(is_literal)) == 1
-                ):
-                    answers = tuple(ids) if is_literal[0] else (WORDS,)
-                    yield _Asked(question, question, answers, name, line.get("title") or context)
+            for row in line.get("qas", ()):
+                yield from _of_text(row, line["context"], line.get("title"), name, share, chance)
     for line in records(data, "yesno", "strategyqa-train.jsonl.gz"):
-        yield _Asked(line["question"], line["question"], ("Yes",), "strategyqa", line["term"])
+        yield _Asked(line["question"], ("Yes",), "strategyqa", line["term"])
     for line in islice(records(data, "yesno", "creak-train.jsonl.gz"), _STATEMENTS):
-        question = as_statement_asked(line["statement"], chance)
-        yield _Asked(question, question, ("Yes",), "creak", line["entity"])
+        yield _Asked(as_statement_asked(line["statement"], chance), ("Yes",), "creak", line["entity"])
     for decided in islice(of_set("boolq", data), 0, None, _DECIDED):
-        yield _Asked(decided.question, decided.question, ("Yes" if decided.yes else "No",), "boolq", decided.key)
+        yield _Asked(decided.question, ("Yes" if decided.yes else "No",), "boolq", decided.key)
     for benchmark, name in _FILES.items():
         yield from _turns(read_benchmark(needed(data, f"{name}.json.gz"), benchmark), benchmark, lambda _: "")
-    understanding, bench = _understanding(wikidata), bench_items(data)
+    understanding, left_out = _understanding(wikidata), bench_items(data).items
     for domain in _DOMAINS:
         conversations = read_benchmark(needed(data, "convquestions", f"val_{domain}.json.gz"), "convquestions")
-        conversations = [
-            conversation
-            for conversation in conversations
-            if item_id(str(conversation.get("seed_entity", ""))) not in bench.items
-        ]
-        yield from _turns(conversations, "convquestions", _version_of, understanding)
+        learned = [talk for talk in conversations if item_id(str(talk.get("seed_entity", ""))) not in left_out]
+        yield from _turns(learned, "convquestions", _version_of, understanding)
     conversations = read_benchmark(_SNAPSHOT / "conversations" / "train.json", "convmix")
     yield from _turns(conversations, "embedded", lambda talk: str(talk["conv_id"]), _understanding(embedded))
+
+
+def _of_text(
+    row: Mapping[str, Any], context: str, title: str | None, name: str, share: float, chance: random.Random
+) -> Iterator[_Asked]:
+    """A question on a text if it is drawn: answers without a known class teach only what they are not."""
+    texts = [context[start:end] for start, end in answer_places(row)]
+    ids = [contract_answer(text, text, row["question"])["id"] for text in texts]
+    is_literal = [is_date(entity_id) or is_number(entity_id) for entity_id in ids]
+    is_drawn = chance.random() < (share if any(is_literal) else share * _UNKNOWN)
+    if is_drawn and len(set(is_literal)) == 1:
+        answers = tuple(ids) if is_literal[0] else (WORDS,)
+        yield _Asked(row["question"], answers, name, title or context)
 
 
 def _understanding(kb: KnowledgeBase) -> Slots:
@@ -310,10 +300,10 @@ def _turns(
         for turn in conversation["questions"]:
             answers: Sequence[Entity] = turn.get("answers") or ()
             if answers and "{" not in turn["question"]:  # else a template that was never put into words
-                in_full = turn.get("resolved_question") or turn["question"]
                 agreed = answers if understanding is None else [a for a in answers if _agrees(a, understanding.kb)]
                 ids = tuple(answer["id"] for answer in agreed)
-                yield _Asked(turn["question"], in_full, ids, source, key(conversation))
+                in_full = turn.get("resolved_question", "")
+                yield _Asked(turn["question"], ids, source, key(conversation), in_full=in_full)
 
 
 def _agrees(answer: Entity, kb: KnowledgeBase) -> bool:

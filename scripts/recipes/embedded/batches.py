@@ -1,14 +1,16 @@
 """Examples as model inputs: one window of each pair, the answer's tokens marked in it."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from convinse.encoder.tokens import Sequences, TextTokenizer, token_spans
-from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.examples import Candidate, Example, digest
 
+_SPECIAL = 3  # tokens of a pair that are of no text
 _ANY_WINDOW = 0.2  # of texts that are cut: how often a window without the answer is learned from
 
 
@@ -20,10 +22,83 @@ class Batch:
     sizes: list[int]  # candidates of each example
     relevant: np.ndarray  # [p] whether the text answers
     readable: np.ndarray  # [p] whether its span is learned (irrelevant texts: that they have none)
-    firsts: np.ndarray  # [p] where the text begins and ends (exclusive) in the sequence
-    ends: np.ndarray  # [p] where the text begins and ends (exclusive) in the sequence
     # for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], if it has none
     spans: list[np.ndarray]
+    groups: np.ndarray  # [e] numbers: texts of a group are not negatives of one another in the embedding
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """[p] where the text begins in the sequence."""
+        return self.sequences.firsts
+
+    @property
+    def ends(self) -> np.ndarray:
+        """[p] where the text ends (exclusive) in the sequence: [SEP] stands behind it."""
+        return self.sequences.lengths - 1
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """[e + 1] where the pairs of each example begin."""
+        return np.cumsum([0, *self.sizes])
+
+    def part(self, first: int, end: int) -> "Batch":
+        """Return the examples from `first` to `end`, exclusive."""
+        pairs = slice(self.starts[first], self.starts[end])
+        whole = self.sequences
+        sequences = replace(whole, ids=whole.ids[pairs], lengths=whole.lengths[pairs], firsts=whole.firsts[pairs])
+        relevant, readable, spans = self.relevant[pairs], self.readable[pairs], self.spans[pairs]
+        return Batch(sequences, self.sizes[first:end], relevant, readable, spans, self.groups[first:end])
+
+    def runs(self, first: int, end: int, most: int) -> Iterator[tuple[int, int]]:
+        """Yield runs of whole examples from `first` to `end`, of about `most` tokens of texts each."""
+        start, size = first, 0
+        for example in range(first, end):
+            lengths = self.sequences.lengths[self.starts[example] : self.starts[example + 1]]
+            tokens = int((lengths - _SPECIAL).sum())
+            if size and size + tokens > most:
+                yield start, example
+                start, size = example, 0
+            size += tokens
+        yield start, end
+
+    def singles(self, texts: Sequence[np.ndarray]) -> Sequences:
+        """Return `[CLS] text [SEP]` of texts that are given as tokens."""
+        pair = self.sequences.ids[0]
+        ids = [np.concatenate([pair[:1], text, pair[-1:]]) for text in texts]
+        lengths = np.array([len(row) for row in ids])
+        return replace(self.sequences, ids=ids, lengths=lengths, firsts=lengths)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return everything as arrays, which `of_arrays` reads."""
+        return {
+            "ids": np.concatenate(self.sequences.ids).astype(np.uint16),
+            "lengths": self.sequences.lengths,
+            "firsts": self.firsts,
+            "special": np.array([self.sequences.second_type, self.sequences.pad_id]),
+            "sizes": np.array(self.sizes),
+            "relevant": self.relevant,
+            "readable": self.readable,
+            "spans": np.concatenate(self.spans).astype(np.uint16),
+            "counts": np.array([len(spans) for spans in self.spans]),
+            "groups": self.groups,
+        }
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> "Batch":
+        """Return the batch of `arrays`."""
+        ids = np.split(arrays["ids"].astype(np.int64), np.cumsum(arrays["lengths"])[:-1])
+        spans = np.split(arrays["spans"].astype(np.int64), np.cumsum(arrays["counts"])[:-1])
+        second_type, padding = arrays["special"].tolist()
+        sequences = Sequences(ids, arrays["lengths"], arrays["firsts"], second_type, padding)
+        sizes = arrays["sizes"].tolist()
+        return cls(sequences, sizes, arrays["relevant"], arrays["readable"], spans, arrays["groups"])
+
+
+def joined(batches: Iterable[Batch]) -> Batch:
+    """Return the examples of batches of one tokenizer as one batch."""
+    parts = [made.arrays() for made in batches]
+    arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Batch.of_arrays({**arrays, "special": parts[0]["special"]})
 
 
 def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
@@ -91,8 +166,9 @@ def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.
         spans.append(held.get(place, nothing))
         readable[number] = candidate.readable and (not candidate.relevant or place in held)
     chosen = np.array(read, dtype=np.int64)
-    ids, firsts = [windows.sequences.ids[place] for place in read], firsts[chosen]
-    sequences = replace(windows.sequences, ids=ids, lengths=windows.sequences.lengths[chosen], firsts=firsts)
+    ids, lengths = [windows.sequences.ids[place] for place in read], windows.sequences.lengths[chosen]
+    sequences = replace(windows.sequences, ids=ids, lengths=lengths, firsts=firsts[chosen])
     sizes = [len(example.candidates) for example in examples]
     relevant = np.array([candidate.relevant for _, candidate in pairs])
-    return Batch(sequences, sizes, relevant, readable, firsts, ends[chosen], spans)
+    groups = np.array([digest(example.group or example.key) for example in examples])
+    return Batch(sequences, sizes, relevant, readable, spans, groups)

@@ -11,14 +11,21 @@ from convinse.training.trainer import model_card, settings_list, validation_tabl
 from recipes.embedded.data_sets import DATA_SETS, READING_FILES, YES_NO_SETS, DataSet
 from recipes.embedded.recipe import Recipe
 
-Trained = Mapping[str, tuple[Any, FitResult]]  # name of a head -> the head, and what its training gave
 _TEXTS: dict[str, Any] = msgspec.yaml.decode(Path(__file__).with_suffix(".yml").read_bytes())
 
 
 def embedded_card(
-    recipe: Recipe, sizes: Mapping[str, int], result: FitResult, base: str, minutes: float, heads: Trained
+    recipe: Recipe,
+    sizes: Mapping[str, int],
+    result: FitResult,
+    base: str,
+    minutes: float,
+    heads: Mapping[str, tuple[Any, FitResult]],
 ) -> str:
-    """The card of a trained model; `sizes` are the examples of each data set, `base` is the model that it began as."""
+    """The card of a trained model.
+
+    Args: sizes: the examples of each data set; base: the model that it began as; heads: each with its training.
+    """
     rows = ["| set | licence | examples to train on | drawn |", "|---|---|---:|---:|"]
     for name in sorted(recipe.mixture):
         size = sizes.get(name, 0)

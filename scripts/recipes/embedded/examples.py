@@ -21,11 +21,8 @@ class Candidate:
     readable: bool = True  # False for a relevant text whose answer is not marked: it is ranked, its span is not learned
 
     def __post_init__(self) -> None:
-        for start, end in self.spans:
-            if not 0 <= start < end <= len(self.text):
-                raise ValueError(f"span {start}:{end} lies outside of {self.text[:80]!r}")
-        if self.spans and not self.relevant:
-            raise ValueError(f"an irrelevant text has no answer: {self.text[:80]!r}")
+        assert all(0 <= start < end <= len(self.text) for start, end in self.spans), self
+        assert self.relevant or not self.spans, self
 
 
 @dataclass(frozen=True)
@@ -40,8 +37,7 @@ class Example:
 
     def __post_init__(self) -> None:
         relevant = [candidate.relevant for candidate in self.candidates]
-        if not relevant or relevant != sorted(relevant, reverse=True):
-            raise ValueError(f"{self.source}: {self.query[:80]!r} does not have its relevant candidates in front")
+        assert relevant and relevant == sorted(relevant, reverse=True), self
 
     @property
     def answered(self) -> bool:
@@ -53,20 +49,21 @@ class Example:
 
     @property
     def chooses(self) -> bool:
-        """Whether it may choose epochs and calibrate if it is held out; figures are reported on the others alone."""
         return chooses(self.key)
 
 
 def part_of_key(key: str) -> Part:
     """The part of examples with a key: the same page is in the same part of all data sets."""
-    digest = hashlib.sha256(key.encode()).digest()
-    return "dev" if int.from_bytes(digest[:4], "big") % _DEV_SHARE == 0 else "train"
+    return "dev" if digest(key, 0) % _DEV_SHARE == 0 else "train"
 
 
 def chooses(key: str) -> bool:
-    """Whether the held-out examples with a key may choose epochs and calibrate."""
-    digest = hashlib.sha256(key.encode()).digest()
-    return int.from_bytes(digest[4:8], "big") % _CHOOSING_SHARE == 0
+    """Whether held-out examples with a key may choose epochs and calibrate; figures are reported on the others alone."""
+    return digest(key, 4) % _CHOOSING_SHARE == 0
+
+
+def digest(key: str, place: int = 0) -> int:
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[place : place + 4], "big")
 
 
 def reported(examples: Iterable[Example]) -> Iterator[Example]:

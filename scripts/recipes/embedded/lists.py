@@ -7,30 +7,31 @@ The lists are kept in the folder `work`.
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from convinse.config import load_config, parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.experiment import read_part
+from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import is_named
 from convinse.language.language import english
 from convinse.records.conversation import Conversation, Turn, asked_in_full
 from convinse.records.evidence import SOURCES, Entity
-from convinse.records.literals import date_entity, is_date, is_item
+from convinse.records.literals import is_date, is_item, is_number
 from convinse.records.ranked_rows import as_read, spans_as_read
-from convinse.records.written_values import find_literals
 from convinse.resources import Resources
 from convinse.scoring.convqa import has_answer
 from convinse.training.answering import answer_spans
 from recipes.answers import kept_turns
-from recipes.built_sources import INTRODUCTIONS, build_sources
-from recipes.embedded.data_sets import DATA_SETS
+from recipes.built_sources import INTRODUCTIONS, Fact, bench_items, build_sources, facts_by_subject, knowledge_base
+from recipes.embedded.data_sets import Source
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.wikidata import Fact, bench_items, facts_by_subject, knowledge_base
-from recipes.sources import needed, read_json, records
+from recipes.sources import needed
 
 _RANKED = 20  # evidences of a list, at most
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
@@ -38,7 +39,6 @@ _WRONG = 14
 _TEMPLATES = 12_000  # questions made of templates
 _OF_PROPERTY = 150  # of these
 _BY_WORDS = {"evs": "bm25", "evs_model": None, "evs_bi_encoder": None}
-_STAMP = re.compile(r"(-?[0-9]{4,})-([0-9]{2})-([0-9]{2})T00:00:00Z")
 _FEW_DIGITS = re.compile(r"[0-9]{1,2}")
 
 
@@ -48,13 +48,14 @@ class Question(NamedTuple):
     about: str  # the item whose part it is in
 
 
-def pipeline_lists(name: str, data: Path, work: Path, seed: int) -> Iterator[Example]:
+def pipeline_lists(source: Source) -> Iterator[Example]:
     """The questions of a set, each with what is retrieved for it; none is about an item of `convquestions/val_wd27k`."""
-    declared, seeds = DATA_SETS[name], bench_items(data).seeds
+    name, format_of_set, data, work = source.name, source.declared.format, source.data, source.work
+    seeds = bench_items(data).seeds
     work.mkdir(parents=True, exist_ok=True)
-    questions = {question.text: question for question in _QUESTIONS[declared.format](name, data, work, seed)}
+    questions = {question.text: question for question in _QUESTIONS[format_of_set](source)}
     settings: dict[str, Any] = build_sources(data, work, INTRODUCTIONS, "snapshot:model")
-    if declared.format != "linked":
+    if format_of_set != "linked":
         settings |= _BY_WORDS  # many questions: they are ranked by their words alone
     conversations: list[Conversation] = [
         {"conv_id": text, "questions": [{"turn": 0, "question_id": "0", "question": text, "answers": question.answers}]}
@@ -66,12 +67,12 @@ def pipeline_lists(name: str, data: Path, work: Path, seed: int) -> Iterator[Exa
             yield example
 
 
-def conversations(name: str, data: Path, work: Path, seed: int) -> Iterator[Example]:
+def conversations(source: Source) -> Iterator[Example]:
     """The train conversations that ship with the package; the key is the conversation."""
-    work.mkdir(parents=True, exist_ok=True)
-    config = load_config("lexical.yml")
-    for group, turn in kept_turns(name, "lexical.yml", {}, read_part(config, "train"), SOURCES, work):
-        if example := _list(name, turn, group):
+    source.work.mkdir(parents=True, exist_ok=True)
+    train = read_part(load_config("lexical.yml"), "train")
+    for group, turn in kept_turns(source.name, "lexical.yml", {}, train, SOURCES, source.work):
+        if example := _list(source.name, turn, group):
             yield example
 
 
@@ -98,71 +99,57 @@ def _list(name: str, turn: Turn, key: str) -> Example | None:
 # -- questions with answers --------------------------------------------------------------------------------------------
 
 
-def _linked(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+def _linked(source: Source) -> Iterator[Question]:
     """Questions whose answers and entities are linked."""
-    for entry in (entry for file in DATA_SETS[name].files for entry in records(data, file)):
+    for entry in source.lines():
         if entry["answers"] and entry["entities"] and entry.get("answer_in_kb", True):
             answers: list[Entity] = [{"id": row["id"], "label": row["label"] or row["id"]} for row in entry["answers"]]
             yield Question(entry["question"], answers, entry["entities"][0]["id"])
 
 
-def _written(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+def _written(source: Source) -> Iterator[Question]:
     """Questions with answers as they are written, about the first item that is linked."""
-    bench = bench_items(data)
-    with closing(knowledge_base(data, work)) as kb:
+    bench = bench_items(source.data)
+    with closing(knowledge_base(source.data, source.work)) as kb:
         config = parse_config({"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False})
         retriever = ClocqRetriever(config, resources=Resources(config, kb=kb))
-        for question in (row for file in DATA_SETS[name].files for row in written_questions(data, file)):
-            entities = (answer_entity(text, kb.label) for text in question.answers)
-            answers = [row for row in entities if row is not None and (not is_item(row["id"]) or kb.has(row["id"]))]
-            if not answers or "{" in question.text:  # a template that was never put into words
+        for turn in chain.from_iterable(single_questions(source.data, file) for file in source.declared.files):
+            question, answers = turn["question"], answers_of_facts(turn, kb)
+            if not answers or "{" in question:  # a template that was never put into words
                 continue
-            linked = retriever.retrieve_KB_facts(question.text)[1]
+            linked = retriever.retrieve_KB_facts(question)[1]
             items = [entity["item"]["id"] for entity in linked if is_named(entity)]
             answers = [row for row in answers if row["id"] not in items]
             if answers and items and items[0] not in bench.items:
-                yield Question(question.text.strip('"'), answers, items[0])
+                yield Question(question.strip('"'), answers, items[0])
 
 
-class WrittenQuestion(NamedTuple):
-    """A question with its answers as they are written, and what its data set says of the time in it."""
-
-    text: str
-    answers: list[str]
-    signals: tuple[str, ...]  # such as BEFORE, OVERLAP, ORDINAL; none if a time is asked for
-
-
-def written_questions(data: Path, file: str) -> Iterator[WrittenQuestion]:
-    """The questions of a file of FAITH or of CLOCQ, some of which come twice."""
-    for entry in records(data, file):
-        answers = entry.get("answers")
-        if answers is None:
-            answers = [answer.get("WikidataQid") or answer.get("AnswerArgument") for answer in entry["Answer"]]
-        text = " ".join((entry.get("Question") or entry["question"]).split())
-        signals = tuple(signal for signal in entry.get("Temporal signal", ()) if signal != "No signal")
-        yield WrittenQuestion(text, [answer for answer in answers if answer], signals)
+def single_questions(data: Path, file: str) -> Iterator[Turn]:
+    """The questions of a file of TimeQuestions, TIQ or LC-QuAD, some of which come twice."""
+    for conversation in read_benchmark(needed(data, file), "by its shape"):
+        (turn,) = conversation["questions"]
+        turn["question"] = " ".join(turn["question"].split())
+        yield turn
 
 
-def answer_entity(text: str, label: Callable[[str], str]) -> Entity | None:
-    """An answer as it is written in the data sets as an entity; None for what no fact holds safely."""
-    if is_item(text):
-        return {"id": text, "label": label(text)}
-    if match := _STAMP.fullmatch(text):
-        year, month, day = (int(part) for part in match.groups())
-        return date_entity(year) if (month, day) == (1, 1) else date_entity(year, month, day)
-    spans = list(find_literals(text))
-    if len(spans) != 1 or (spans[0].start, spans[0].end) != (0, len(text)):
-        return None
-    entity = spans[0].entity
-    return entity if is_date(entity["id"]) or not _FEW_DIGITS.fullmatch(entity["id"]) else None
+def answers_of_facts(turn: Turn, kb: KnowledgeBase) -> list[Entity]:
+    """The gold answers that facts hold safely: items of the knowledge base, dates, numbers of three digits or more."""
+    held: list[Entity] = []
+    for answer in turn["answers"]:
+        name = answer["id"]
+        if is_item(name) and kb.has(name):
+            held.append({"id": name, "label": kb.label(name)})
+        elif is_date(name) or (is_number(name) and not _FEW_DIGITS.fullmatch(name)):
+            held.append(answer)
+    return held
 
 
-def _templates(name: str, data: Path, work: Path, seed: int) -> Iterator[Question]:
+def _templates(source: Source) -> Iterator[Question]:
     """Questions for facts of wikidata-27k, a property at most `_OF_PROPERTY` times; all values of it are answers."""
-    chance = random.Random(f"templates {seed}")
-    properties = read_json(needed(data, *DATA_SETS[name].files))["properties"]
-    with closing(knowledge_base(data, work)) as kb:
-        by_subject = facts_by_subject(kb, data)
+    chance = random.Random(f"templates {source.seed}")
+    properties = next(source.lines())["properties"]
+    with closing(knowledge_base(source.data, source.work)) as kb:
+        by_subject = facts_by_subject(kb, source.data)
     classes = {subject: {fact.value for fact in facts if fact.prop == "P31"} for subject, facts in by_subject.items()}
     subjects = sorted(by_subject)
     chance.shuffle(subjects)
@@ -183,22 +170,17 @@ def _templates(name: str, data: Path, work: Path, seed: int) -> Iterator[Questio
 def _wording(
     classes: Mapping[str, set[str]], prop: dict[str, Any] | None, fact: Fact, chance: random.Random
 ) -> str | None:
-    of_subject, of_value = (classes.get(item, set()) for item in (fact.subject, fact.value))
-    fitting = [
-        template
-        for group in (prop or {}).get("groups", ())
-        if not group["inverse"] and _fits(group["subject_types"], of_subject) and _fits(group["object_types"], of_value)
-        for template in group["templates"]
-    ]
+    fitting = []
+    for group in (prop or {}).get("groups", ()):
+        sides = ((group["subject_types"], fact.subject), (group["object_types"], fact.value))
+        fits = all(not expected or not classes.get(item, set()).isdisjoint(expected) for expected, item in sides)
+        if fits and not group["inverse"]:
+            fitting += group["templates"]
     if not fitting:
         return None
     template = chance.choice(fitting)
     text = " ".join(f"{template['left']}{fact.subject_label}{template['right']}".replace(" '", "'").split())
     return text[:1].upper() + text[1:] if chance.random() < 0.5 else text
-
-
-def _fits(expected: Sequence[str], classes: set[str]) -> bool:
-    return not expected or not classes.isdisjoint(expected)
 
 
 _QUESTIONS = {"linked": _linked, "written": _written, "templates": _templates}

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from convinse.encoder.batches import token_batches
 from convinse.encoder.tokens import Sequences
@@ -47,59 +48,35 @@ def list_losses(model: Any, batch: Batch, budget: int, teacher: Any = None, temp
     back = torch.from_numpy(np.argsort(np.concatenate(order))).to(scored[0].device)
     odds, likelihoods = torch.cat(scored)[back], torch.cat(read)[back]
     relevant = torch.from_numpy(batch.relevant).to(odds.device)
-    lists = _Lists(batch.sizes, odds.device)
-    chances = lists.of(odds)
-    answer = torch.logsumexp(lists.of((odds + likelihoods).masked_fill(~relevant, _LOWEST)), 1)
-    answer = torch.where(lists.of(relevant.float(), 0.0).any(dim=1), answer, 0.0)
-    answering = torch.logsumexp(_with_none(chances), 1) - answer
+
+    def lists(values: Tensor, filling: float = _LOWEST) -> Tensor:
+        # [e, most texts] of the [p] values of all texts
+        return pad_sequence(values.split(batch.sizes), batch_first=True, padding_value=filling)
+
+    # behind the log odds of the texts stand those of "none of these", which are 0
+    chances = functional.pad(lists(odds), (0, 1))
+    answer = torch.logsumexp(lists((odds + likelihoods).masked_fill(~relevant, _LOWEST)), 1)
+    answer = torch.where(lists(relevant.float(), 0.0).any(dim=1), answer, 0.0)
+    answering = torch.logsumexp(chances, 1) - answer
     sure = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
-    balance = lists.of(sure, 0.0).sum(dim=1) / lists.sizes
+    balance = lists(sure, 0.0).sum(dim=1) / torch.tensor(batch.sizes, device=odds.device)
     each = SURE * balance.sum() - NOTHING * likelihoods[~relevant].sum()
     taught = odds.new_zeros(())
     if teacher is not None:
-        log_chances, right = (
-            functional.log_softmax(_with_none(part) / temperature, 1)
-            for part in (chances, lists.of(torch.cat(stated)[back]))
-        )
-        spans = right.exp()[:, :-1] * lists.of(torch.cat(apart)[back], 0.0)
+        theirs = functional.pad(lists(torch.cat(stated)[back]), (0, 1))
+        log_chances, right = (functional.log_softmax(part / temperature, 1) for part in (chances, theirs))
+        spans = right.exp()[:, :-1] * lists(torch.cat(apart)[back], 0.0)
         taught = functional.kl_div(log_chances, right, reduction="sum", log_target=True) + spans.sum()
         taught = taught * temperature**2  # as large a gradient as without it (Hinton et al., 2015)
     return ListLosses(answering.sum(), each, taught, odds.detach())
 
 
-class _Lists:
-    """The texts of examples as the rows of a matrix, filled up at their ends."""
-
-    def __init__(self, sizes: list[int], device: torch.device) -> None:
-        numbers = np.array(sizes)
-        columns = np.arange(numbers.max())[None, :]
-        starts = (np.cumsum(numbers) - numbers)[:, None]
-        # behind the last text stands what fills up
-        places = np.where(columns < numbers[:, None], starts + columns, numbers.sum())
-        self._places = torch.from_numpy(places).to(device)
-        self.sizes = torch.from_numpy(numbers).to(device)
-
-    def of(self, values: Tensor, filling: float = _LOWEST) -> Tensor:
-        """[e, most texts] of the [p] values of all texts."""
-        return torch.cat([values, values.new_full((1,), filling)])[self._places]
-
-
-def _with_none(chances: Tensor) -> Tensor:
-    """The log odds [e, n] of the texts of each example, behind them those of "none of these", which are 0."""
-    return functional.pad(chances, (0, 1))
-
-
 def _likelihoods(starts: Tensor, ends: Tensor, batch: Batch, places: np.ndarray) -> Tensor:
     """[p] log-likelihood of the answers of the pairs at these places, by the [p, tokens] of start and end; 0 if they are not marked."""
-    spans = [batch.spans[place] for place in places]
-    counts = np.array([len(span) for span in spans])
-    padded = np.zeros((2, len(spans), counts.max()), dtype=np.int64)
-    for row, row_spans in enumerate(spans):
-        padded[:, row, : len(row_spans)] = row_spans.T
-    filled = np.arange(counts.max())[None, :] < counts[:, None]
-    first, last = torch.from_numpy(padded).to(starts.device)
-    scores = starts.gather(1, first) + ends.gather(1, last)
-    scores = scores.masked_fill(~torch.from_numpy(filled).to(starts.device), _LOWEST)
+    spans = [torch.from_numpy(batch.spans[place]) for place in places]
+    first, last = pad_sequence(spans, batch_first=True, padding_value=-1).to(starts.device).unbind(dim=2)
+    scores = starts.gather(1, first.clamp_min(0)) + ends.gather(1, last.clamp_min(0))
+    scores = scores.masked_fill(first < 0, _LOWEST)
     return torch.logsumexp(scores, 1) * torch.from_numpy(batch.readable[places]).to(starts.device)
 
 

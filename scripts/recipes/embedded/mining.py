@@ -3,16 +3,15 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from convinse.encoder.devices import inference
 from convinse.encoder.tokens import TextTokenizer
-from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.examples import Example
 from recipes.embedded.losses import embed
-from recipes.embedded.negatives import holds
+from recipes.embedded.negatives import holds, negatives
 
 LONGEST_EMBEDDED = 600  # characters of a text that the embedding learns from
 _DEPTH = 30  # nearest texts that are looked through
@@ -37,30 +36,26 @@ def with_mined(
             groups[text].add(example.group or example.key)
             answering[example.query].add(text)
     pool = list(groups)
-    if not pool:
-        return list(examples)
-    vectors = embedded([text[:LONGEST_EMBEDDED] for text in pool])
-    depth = min(_DEPTH, len(pool))
+    vectors = embedded([text[:LONGEST_EMBEDDED] for text in pool]) if pool else np.empty((0, 0))
     found: dict[int, Example] = {}
     for start in range(0, len(answered), _PORTION):
         portion = answered[start : start + _PORTION]
         cosines = embedded([example.query for example in portion]) @ vectors.T
-        best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
-        for row, example in enumerate(portion):
-            near = best[row][np.argsort(-cosines[row, best[row]], kind="stable")]
-            group = example.group or example.key
+        for example, row in zip(portion, cosines, strict=True):
             answers = [each.text[slice(*span)] for each in example.candidates for span in each.spans]
-            free = (
-                Candidate(text)
-                for text in (pool[place] for place in near.tolist())
-                if group not in groups[text] and text not in answering[example.query] and not holds(text, answers)
-            )
-            found[id(example)] = _in_front(example, list(islice(free, number)))
+            mined: list[str] = []
+            for text in (pool[place] for place in _highest(row, _DEPTH)):
+                is_other = (example.group or example.key) not in groups[text] and text not in answering[example.query]
+                if len(mined) < number and is_other and not holds(text, answers):
+                    mined.append(text)
+            right = (candidate for candidate in example.candidates if candidate.relevant)
+            others = (candidate.text for candidate in example.candidates if not candidate.relevant)
+            found[id(example)] = replace(example, candidates=(*right, *negatives([*mined, *others])))
     return [found.get(id(example), example) for example in examples]
 
 
-def _in_front(example: Example, mined: Sequence[Candidate]) -> Example:
-    texts = {candidate.text for candidate in mined}
-    right = [candidate for candidate in example.candidates if candidate.relevant]
-    others = [candidate for candidate in example.candidates if not candidate.relevant and candidate.text not in texts]
-    return replace(example, candidates=(*right, *mined, *others))
+def _highest(values: np.ndarray, most: int) -> list[int]:
+    """The places of the highest values, the highest first."""
+    most = min(most, len(values))
+    best = np.argpartition(-values, most - 1)[:most]
+    return best[np.argsort(-values[best], kind="stable")].tolist()

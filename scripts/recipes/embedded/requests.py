@@ -2,31 +2,24 @@
 
 import random
 import re
+from pathlib import Path
+
+import msgspec
 
 from convinse.language.language import english
 
-# before a question
-_LEADS = (
-    "do you know", "can you tell me", "could you tell me", "would you know", "does anyone know", "is it known", "have you any idea",
-    "do the files say", "does the text say", "i would like to know", "i want to know", "i wonder", "tell me", "please tell me",
-    "find out", "can you find out", "any idea",
-)  # fmt: skip
-# before the thing that a question "what is the ..." asks for
-_THINGS = (
-    "the", "a", "", "", "", "is there a", "do you have the", "have you got the", "can you find the", "can i get the", "show me the",
-    "give me the", "i need the", "looking for the", "list the", "what about the", "find the",
-)  # fmt: skip
-_WHETHER = (
-    "do you know if", "can you tell me whether", "is it true that", "i would like to know whether", "tell me if", "find out if",
-    "does the text say that", "is it right that",
-)  # fmt: skip
+
+class _Words(msgspec.Struct):
+    leads: list[str]
+    things: list[str]
+    whether: list[str]
+    negatives: dict[str, str]
+    modals: list[str]
+    ends: list[str]
+
+
+_WORDS = msgspec.yaml.decode(Path(__file__).with_suffix(".yml").read_bytes(), type=_Words)
 _THING = re.compile(r"(?:what|which|who)(?: is|'s| was| are| were)(?: the| his| her| its| their)? (\w.*)", re.I)
-_NEGATIVES = {
-    "is": "isn't", "are": "aren't", "was": "wasn't", "were": "weren't", "does": "doesn't", "do": "don't", "did": "didn't",
-    "can": "can't", "has": "hasn't", "have": "haven't", "will": "won't", "could": "couldn't", "would": "wouldn't",
-}  # fmt: skip
-_MODALS = ("must", "should", "may", "might", "shall", "need", "could", "would")
-_ENDS = ("?", "", "", " please")
 
 
 def as_request(question: str, chance: random.Random) -> str:
@@ -34,10 +27,10 @@ def as_request(question: str, chance: random.Random) -> str:
     text = question.strip(" ?.!")
     thing = _THING.fullmatch(text)
     if thing is not None and chance.random() < 0.7:
-        lead, text = chance.choice(_THINGS), thing[1]
+        lead, text = chance.choice(_WORDS.things), thing[1]
     else:
-        lead = chance.choice(_LEADS)
-    return " ".join(filter(None, (lead, _lower(text, chance)))) + chance.choice(_ENDS)
+        lead = chance.choice(_WORDS.leads)
+    return " ".join(filter(None, (lead, _lower(text, chance)))) + chance.choice(_WORDS.ends)
 
 
 def as_keywords(question: str, chance: random.Random) -> str:
@@ -59,16 +52,16 @@ def as_decision(question: str, chance: random.Random) -> str:
     Without the verb ("breakfast included?", "and in Paris?") it would look like a follow-up for anything else.
     """
     verb, _, rest = question.strip(" ?.!").partition(" ")
-    if verb.lower() not in _NEGATIVES:
+    if verb.lower() not in _WORDS.negatives:
         return question
     is_negative = verb.lower() in ("is", "are", "was", "were") or chance.random() < 0.5
-    verb = _NEGATIVES[verb.lower()] if is_negative else chance.choice(_MODALS)
-    return f"{verb} {_lower(rest, chance)}{chance.choice(_ENDS)}"
+    verb = _WORDS.negatives[verb.lower()] if is_negative else chance.choice(_WORDS.modals)
+    return f"{verb} {_lower(rest, chance)}{chance.choice(_WORDS.ends)}"
 
 
 def as_statement_asked(statement: str, chance: random.Random) -> str:
     """A statement as a question for yes or no."""
-    return f"{chance.choice(_WHETHER)} {_lower(statement.strip(' .'), chance)}?"
+    return f"{chance.choice(_WORDS.whether)} {_lower(statement.strip(' .'), chance)}?"
 
 
 def _lower(text: str, chance: random.Random) -> str:

@@ -35,15 +35,18 @@ class Rewrite(NamedTuple):
     group: str  # conversations of the same group never stand on both sides of a split
 
 
+class RewriteExamples(NamedTuple):
+    train: list[Rewrite]
+    choosing: list[Rewrite]
+
+
 class Edits(NamedTuple):
     """What a rewrite does to a question."""
 
-    inserted: tuple[
-        tuple[int, int, int], ...
-    ] = ()  # (place, start, end): `history[start:end]` goes before `question[place]`
-    replaced: tuple[int, int] | None = (
-        None  # span of the question before that the question takes the place of ("and in 1998?")
-    )
+    # (place, start, end): `history[start:end]` goes before `question[place]`
+    inserted: tuple[tuple[int, int, int], ...] = ()
+    # span of the question before that the question takes the place of ("and in 1998?")
+    replaced: tuple[int, int] | None = None
 
 
 class _Span(NamedTuple):
@@ -142,9 +145,8 @@ class _RunFinder:
                 length = 1
                 while self._agrees(words, place + length, start + length, last):
                     length += 1
-                content = sum(
-                    span.is_word and span.text not in self.light for span in self._spans[start : start + length]
-                )
+                taken = self._spans[start : start + length]
+                content = sum(span.is_word and span.text not in self.light for span in taken)
                 if content > most:
                     left, right = 0, 0
                     while self._agrees(words, place - left - 1, start - left - 1, len(words)):

@@ -2,7 +2,7 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -11,7 +11,7 @@ from convinse.language.language import english
 from recipes.embedded.data_sets import YES_NO_SETS, YesNoSet
 from recipes.embedded.examples import part_of_key
 from recipes.embedded.negatives import holds, joined_keys
-from recipes.embedded.reading import lines_of
+from recipes.sources import records
 
 _VERDICTS = {"entailed": 1.0, "neutral": 0.5, "contradicted": 0.0}
 _BEST = (
@@ -39,7 +39,7 @@ def decided_questions(data: Path) -> Iterator[Decided]:
 def of_set(name: str, data: Path) -> Iterator[Decided]:
     """A share of the questions of a set, each once; texts that are passages under several titles have one key."""
     declared, chance = YES_NO_SETS[name], random.Random(name)
-    lines = [line for line in lines_of(data, declared.files) if chance.random() < declared.share]
+    lines = [line for file in declared.files for line in records(data, file) if chance.random() < declared.share]
     rows: dict[tuple[str, str], Decided] = {}
     for row in _READERS.get(declared.passage, _of_texts)(lines, declared):
         rows.setdefault((row.question, row.passage), row)
@@ -58,24 +58,20 @@ def _of_texts(lines: Iterable[dict[str, Any]], declared: YesNoSet) -> Iterator[D
 
 def _best(statement: str, texts: Sequence[str]) -> str:
     """Return the texts that share most with a statement, in their order."""
-    return ". ".join(
-        texts[place] for place in sorted(place for place, _ in english().bm25.order(statement, texts)[:_BEST])
-    )
+    places = [place for place, _ in english().bm25.order(statement, texts)[:_BEST]]
+    return ". ".join(texts[place] for place in sorted(places))
 
 
 def _of_boxes(lines: Iterable[dict[str, Any]], declared: YesNoSet) -> Iterator[Decided]:
     """Statements about the infobox of a page; some of those that name the page are also made of a box of the same category."""
-    chance = random.Random("other boxes")
-    lines = list(lines)
+    chance, lines = random.Random("other boxes"), list(lines)
     boxes: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(dict)  # category and part -> title -> attributes
     for line in lines:
-        title, attributes = line["title"], line["attributes"]
-        of_box = [", ".join([title, name, *values]) for name, values in attributes]
-        boxes[line["category"], part_of_key(title)].setdefault(title, of_box)
+        same = boxes[line["category"], part_of_key(line["title"])]
+        same.setdefault(line["title"], _attributes(line))
     for line in lines:
         said, title = line[declared.question], line[declared.key]
-        entries = [", ".join([title, name, *values]) for name, values in line["attributes"]]
-        yield Decided(said, _best(said, entries), _VERDICTS[line["label"]], title)
+        yield Decided(said, _best(said, _attributes(line)), _VERDICTS[line["label"]], title)
         same = boxes[line["category"], part_of_key(title)]
         other = chance.choice(list(same))
         names = [word for word in title.split() if len(word) >= _LONG_WORD and not holds(other, [word])]
@@ -83,11 +79,14 @@ def _of_boxes(lines: Iterable[dict[str, Any]], declared: YesNoSet) -> Iterator[D
             yield Decided(said, _best(said, same[other]), 0.5, title)
 
 
+def _attributes(line: dict[str, Any]) -> list[str]:
+    return [", ".join([line["title"], name, *values]) for name, values in line["attributes"]]
+
+
 def _of_tables(lines: Iterable[dict[str, Any]], declared: YesNoSet) -> Iterator[Decided]:
     """Pairs of a true and a false statement about a table, with its rows as evidences have them."""
     for line in lines:
-        url = line[declared.key] or ""
-        page = unquote(url.rpartition("/wiki/")[2]).replace("_", " ") or line["table_id"]
+        page = unquote((line[declared.key] or "").rpartition("/wiki/")[2]).replace("_", " ") or line["table_id"]
         name = f"{line['title']}, " if line["title"] else ""
         rows = []
         for cells in line["rows"]:
@@ -97,7 +96,4 @@ def _of_tables(lines: Iterable[dict[str, Any]], declared: YesNoSet) -> Iterator[
             yield Decided(line[label], _best(line[label], rows), float(label == "true"), page)
 
 
-_READERS: dict[str, Callable[[Iterable[dict[str, Any]], YesNoSet], Iterator[Decided]]] = {
-    "box": _of_boxes,
-    "rows": _of_tables,
-}
+_READERS = {"box": _of_boxes, "rows": _of_tables}

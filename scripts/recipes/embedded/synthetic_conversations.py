@@ -1,5 +1,6 @@
 """Synthetic conversations over the facts of a Wikidata dump, with the rewrites of their questions."""
 
+import json
 import random
 import re
 from collections import defaultdict
@@ -10,8 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from convinse.records.rewriting import EarlierTurn
-from recipes.embedded.rewrites import Rewrite
-from recipes.sources import needed, read_dump_lines, read_json, wikidata_27k
+from recipes.embedded.rewrites import Rewrite, RewriteExamples, conversations, is_held_out, published
+from recipes.sources import records, wikidata_27k
 
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _FEMALE, _HUMAN = "Q6581072", "Q5"
@@ -20,12 +21,16 @@ _GROUPS = {"Q215380", "Q476028", "Q5741069", "Q4438121", "Q43229", "Q4830453", "
 _PREPOSITIONS = {"in", "of", "by", "for", "from", "with", "on", "at", "to", "against"}
 
 
+_REPEATED = 2  # times that what people wrote is learned from beside the synthetic conversations
+
+
 class _HalfSentences(msgspec.Struct):
     events: list[str]
     nouns: list[str]
     values: dict[str, list[str]]
     frames: dict[str, list[str]]
     halves: dict[str, list[str]]
+    phrases: dict[str, list[str]]
 
 
 _HALVES = msgspec.yaml.decode(Path(__file__).with_name("halves.yml").read_bytes(), type=_HalfSentences)
@@ -48,12 +53,25 @@ class _SyntheticTurn(NamedTuple):
     answer: str | None  # None if later turns have no history of this one
 
 
+def rewrite_examples(data: Path, snapshot: Path, synthetic: int, seed: int) -> RewriteExamples:
+    """What people wrote, and the questions of synthetic conversations; a fifth of ConvMix's groups chooses."""
+    convmix = list(conversations(records(data, "convmix", "dev.json.gz"), "convmix"))
+    embedded = json.loads((snapshot / "conversations" / "train.json").read_bytes())
+    own_turns = list(conversations(embedded, "embedded"))
+    people = [*published(data), *(turn for turn in convmix if not is_held_out(turn.group)), *own_turns, *own_turns]
+    drawn = list(SyntheticConversations(data, seed).draw(synthetic))
+    return RewriteExamples(
+        people * _REPEATED + random.Random(seed).sample(drawn, min(len(drawn), synthetic)),
+        [turn for turn in convmix if is_held_out(turn.group) and turn.history],
+    )
+
+
 class SyntheticConversations:
     """Conversations about the facts of a Wikidata dump, in the words of question templates."""
 
     def __init__(self, data: Path, seed: int) -> None:
         self._random = random.Random(seed)
-        templates = read_json(needed(data, "kgconv", "templates.json.gz"))["properties"]
+        templates = next(records(data, "kgconv", "templates.json.gz"))["properties"]
         self._templates: dict[tuple[str, bool], list[_Template]] = defaultdict(list)
         for name, declared in templates.items():
             for group in declared["groups"]:
@@ -66,7 +84,7 @@ class SyntheticConversations:
         self._gender: dict[str, str] = {}
         self._property_labels: dict[str, str] = {}
         self._cast: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for entity in read_dump_lines(wikidata_27k(data)):
+        for entity in records(wikidata_27k(data)):
             self._add(entity)
         self._roles: dict[str, list[tuple[str, str]]] = {}
         for film, cast in self._cast.items():
@@ -119,15 +137,13 @@ class SyntheticConversations:
             yield from self._draw_half_sentences(self._labels.get(chance.choice(self._subjects), ""))
         elif drawn < 0.3 and self._films:
             film = chance.choice(self._films)
-            wording = chance.choice(("who played {} in {}?", "Who was {} in {}?", "which actor plays {} in {}?"))
+            wording = chance.choice(_HALVES.phrases["cast"])
             names = [(wording.format(role, self._labels[film]), role, actor) for role, actor in self._roles[film]]
             yield from self._draw_name_changes(chance.sample(names, min(4, len(names))))
         elif drawn < 0.4:
             about = chance.choice(self._subjects)
             facts = {fact.property_id: fact.answer for fact in self._facts[about] if not fact.is_inverse}
-            wording = chance.choice(
-                ("what is the {} of {}?", "Who is the {} of {}?", "the {} of {}?", "and the {} of {}")
-            )
+            wording = chance.choice(_HALVES.phrases["property"])
             names = []
             for prop, answer in list(facts.items())[:4]:
                 label = self._property_labels[prop]
@@ -147,7 +163,7 @@ class SyntheticConversations:
             drawn = chance.random()
             if previous is not None and drawn < 0.08 and (dated := _YEAR.search(last_question)):
                 year = str(chance.randint(1930, 2023))  # the same at another time: "and in 1998?"
-                question = chance.choice(("and in {}?", "what about {}?", "in {}?", "And {}?")).format(year)
+                question = chance.choice(_HALVES.phrases["year"]).format(year)
                 last_question = f"{last_question[: dated.start()]}{year}{last_question[dated.end() :]}"
                 yield _SyntheticTurn(question, last_question, last_answer)
                 continue
@@ -157,7 +173,7 @@ class SyntheticConversations:
                 if other == earlier:
                     continue
                 name = self._labels[other]
-                question = chance.choice(("and {}?", "what about {}?", "And {}?", "{}?", "how about {}", "and for {}?"))
+                question = chance.choice(_HALVES.phrases["other"])
                 before = template.left.split()[-1:]
                 if before and before[0] in _PREPOSITIONS and chance.random() < 0.5:
                     question = chance.choice(("and {} {}?", "And {} {}", "{} {}?")).format(before[0], "{}")
@@ -168,9 +184,7 @@ class SyntheticConversations:
                 about, previous = other, (fact, template, other)
                 continue
             if previous is not None and drawn < 0.28:  # more of the same
-                question = chance.choice(
-                    ("who else?", "anyone else?", "and the others?", "what else?", "any others?", "and who else?")
-                )
+                question = chance.choice(_HALVES.phrases["more"])
                 yield _SyntheticTurn(question, f"{last_question} {question}", None)
                 continue
             is_new = previous is None or drawn < 0.42
@@ -203,7 +217,7 @@ class SyntheticConversations:
         chance = self._random
         is_lower = chance.random() < 0.3
         for turn, (in_full, name, answer) in enumerate(questions):
-            half = chance.choice(("and {}?", "and {}", "What about {}?", "{}?", "And {}?")).format(name)
+            half = chance.choice(_HALVES.phrases["name"]).format(name)
             in_full, half = (in_full.lower(), half.lower()) if is_lower else (in_full, half)
             yield _SyntheticTurn(half if turn else in_full, in_full, answer)
 
@@ -211,7 +225,7 @@ class SyntheticConversations:
         chance = self._random
         label = self._property_labels.get(fact.property_id, "")
         if chance.random() < 0.25 and label and not fact.is_inverse:
-            return chance.choice(("and the {}?", "{}?", "and {}", "what about the {}?", "the {}?")).format(label)
+            return chance.choice(_HALVES.phrases["label"]).format(label)
         owner = template.right.startswith(("'s", "’s"))
         classes = self._classes[about]
         nouns = [self._labels[name] for name in classes[:1] if name in self._labels]

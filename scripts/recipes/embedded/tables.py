@@ -13,7 +13,7 @@ from convinse.language.language import english
 from convinse.language.text import fold
 from convinse.records.ranked_rows import ranked_rows
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
-from recipes.embedded.data_sets import DATA_SETS
+from recipes.embedded.data_sets import DATA_SETS, Source
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import by_bm25, joined_keys
 from recipes.embedded.reading import keys_with_reading
@@ -121,17 +121,17 @@ def _candidates(question: TableQuestion, rows: Sequence[TableEvidence]) -> tuple
 
 
 def _about_tables(
-    source: str, questions: Iterator[TableQuestion], tables: Mapping[str, TableTexts], titles: Mapping[str, str],
-    keys: Mapping[str, str], seed: int,
+    source: Source, questions: Iterator[TableQuestion], tables: Mapping[str, TableTexts], titles: Mapping[str, str],
+    keys: Mapping[str, str],
 ) -> Iterator[Example]:  # fmt: skip
     """Args: titles, keys: by the name of a table, as `tables`; a table without a key is left out."""
-    chance = random.Random(f"{source} {seed}")
+    name, chance = source.name, source.chance()
     for question in questions:
         if question.table in keys:
             plain, shown = (_candidates(question, rows) for rows in tables[question.table])
             query = _query(question.text, _bare_title(titles[question.table]), chance) if plain else ""
             if query and shown:
-                yield Example(query, shown, source, keys[question.table], f"{source}:{question.table}")
+                yield Example(query, shown, name, keys[question.table], f"{name}:{question.table}")
 
 
 def read_tables(data: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -140,12 +140,12 @@ def read_tables(data: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield html.unescape(table["title"]), table
 
 
-def cells(name: str, data: Path, seed: int) -> Iterator[Example]:
+def cells(source: Source) -> Iterator[Example]:
     """Questions whose one answer is exactly one cell of the table; the key is the table."""
     titles: dict[str, str] = {}
     rows: dict[str, TableTexts] = {}
     places_of: dict[tuple[str, str], list[Place]] = defaultdict(list)  # of a table and the text of cells
-    for title, table in read_tables(data):
+    for title, table in read_tables(source.data):
         context = table["context"]
         titles[context] = title
         rows[context] = verbalised(title, table["header"], table["rows"])
@@ -155,34 +155,35 @@ def cells(name: str, data: Path, seed: int) -> Iterator[Example]:
     keys = joined_keys((context, row.text) for context, texts in rows.items() for row in texts.plain)
 
     def questions() -> Iterator[TableQuestion]:
-        for _, written, context, answer in islice(records(data, DATA_SETS[name].files[1]), 1, None):
+        for _, written, context, answer in islice(records(source.data, source.declared.files[1]), 1, None):
             question, gold = unescaped_field(written), _plain(unescaped_field(answer))
             places = places_of.get((context, gold.casefold()), ())
             is_computed = _COUNTED.search(question) and _FIGURE.fullmatch(gold)
             if len(places) == 1 and gold and not is_computed and "|" not in answer:
                 yield TableQuestion(question, context, places, gold)
 
-    yield from _about_tables(name, questions(), rows, titles, keys, seed)
+    yield from _about_tables(source, questions(), rows, titles, keys)
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split()).strip(_QUOTES)
 
 
-def nodes(name: str, data: Path, seed: int) -> Iterator[Example]:
+def nodes(source: Source) -> Iterator[Example]:
     """Questions with the row that holds the answer, or the cell that the answer's passage is linked from; the key is the page."""
-    lines = list(records(data, DATA_SETS[name].files[1]))
+    lines = list(records(source.data, source.declared.files[1]))
     needed = {question["table_id"] for question in lines}
-    titles_seen = {title for title, _ in read_tables(data)}
+    titles_seen = {title for title, _ in read_tables(source.data)}
     titles: dict[str, str] = {}
     rows: dict[str, TableTexts] = {}
-    for table in records(data, DATA_SETS[name].files[0]):
+    for table in records(source.data, source.declared.files[0]):
         table_id, title = table["table_id"], table["title"]
         if table_id in needed and title not in titles_seen:
             titles[table_id] = title
             header, *body = ([untokenised(cell)[0] for cell in row] for row in (table["header"], *table["rows"]))
             rows[table_id] = verbalised(title, header, body, table["section"])
-    of_pages = keys_with_reading(data, ((titles[table], row.text) for table in rows for row in rows[table].plain))
+    texts = ((titles[table], row.text) for table, of_table in rows.items() for row in of_table.plain)
+    of_pages = keys_with_reading(source.data, texts)
     keys = {table: of_pages[title] for table, title in titles.items() if title in of_pages}
 
     def questions() -> Iterator[TableQuestion]:
@@ -194,4 +195,4 @@ def nodes(name: str, data: Path, seed: int) -> Iterator[Example]:
                 answer = untokenised(line["answer"])[0] if is_cell else None
                 yield TableQuestion(line["question"], line["table_id"], places, answer)
 
-    yield from _about_tables(name, questions(), rows, titles, keys, seed)
+    yield from _about_tables(source, questions(), rows, titles, keys)

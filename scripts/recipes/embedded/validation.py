@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from convinse.encoder.batches import token_batches
 from convinse.encoder.devices import autocast
@@ -119,23 +120,19 @@ def calibrate(
                 correct.append(found in answers)
     # in double precision: in single, the last digits of the sums, which differ from run to run, reach the fourth digit of the factors
     relevant, odds = torch.from_numpy(np.concatenate(relevance)).double(), torch.tensor(odds_of, dtype=torch.double)
-    width = max(map(len, scores), default=0)
-    rows_of = [np.pad(score, (0, width - len(score)), constant_values=_NEVER) for score in scores]
-    padded = torch.tensor(np.array(rows_of), dtype=torch.double)
-    steepness, bias, acuity = (torch.zeros((), dtype=torch.double, requires_grad=True) for _ in range(3))
+    right = torch.tensor(correct, dtype=torch.double)
+    padded = pad_sequence([torch.from_numpy(score).double() for score in scores] or [odds], True, _NEVER)
 
-    def ranking() -> torch.Tensor:
-        return functional.binary_cross_entropy_with_logits(odds * _factor(steepness) + bias, relevant)
+    def ranking(logarithm: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        return functional.binary_cross_entropy_with_logits(odds * _factor(logarithm) + bias, relevant)
 
-    def reading() -> torch.Tensor:
-        shares = functional.log_softmax(padded * _factor(acuity), 1)[:, 0].exp().clamp(1e-6, 1 - 1e-6)
-        return functional.binary_cross_entropy(shares, torch.tensor(correct, dtype=shares.dtype))
+    def reading(logarithm: torch.Tensor) -> torch.Tensor:
+        shares = functional.log_softmax(padded * _factor(logarithm), 1)[:, 0].exp().clamp(1e-6, 1 - 1e-6)
+        return functional.binary_cross_entropy(shares, right)
 
-    _minimise([steepness, bias], ranking)
-    if scores:
-        _minimise([acuity], reading)
+    steepness, bias = _lowest(ranking, 2)
+    scale, sharpness = _factor(steepness), _factor(_lowest(reading, 1)[0] if scores else torch.zeros(()))
     with torch.no_grad():
-        scale, sharpness = _factor(steepness), _factor(acuity)
         model.relevance.weight.mul_(scale)
         model.relevance.bias.mul_(scale).add_(bias)
         model.span.weight.mul_(sharpness)
@@ -148,13 +145,16 @@ def _factor(logarithm: torch.Tensor) -> torch.Tensor:
     return logarithm.clamp(-_FURTHEST, _FURTHEST).exp()
 
 
-def _minimise(parameters: list[torch.Tensor], loss_of: Any) -> None:
+def _lowest(loss_of: Callable[..., torch.Tensor], number: int) -> list[torch.Tensor]:
+    """The parameters, from 0 on, that lower a loss most."""
+    parameters = [torch.zeros((), dtype=torch.double, requires_grad=True) for _ in range(number)]
     optimizer = torch.optim.LBFGS(parameters, max_iter=40, line_search_fn="strong_wolfe")
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
-        loss = loss_of()
+        loss = loss_of(*parameters)
         loss.backward()
         return loss
 
     optimizer.step(closure)
+    return [parameter.detach() for parameter in parameters]

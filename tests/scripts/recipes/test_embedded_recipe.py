@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from convinse.encoder.reranker import BertReranker
 from convinse.support.errors import ConfigError, DataError
 from places import ROOT
 from recipes.embedded import __main__ as script
-from recipes.embedded import averages, batches, gpu
+from recipes.embedded import batches
 from recipes.embedded import recipe as recipes
 from recipes.embedded.data_sets import DATA_SETS, YES_NO_SETS
 from recipes.embedded.examples import Candidate, Example, part_of_key
@@ -75,13 +76,13 @@ def test_prepared_examples_are_the_batches_of_the_steps(tmp_path, tokenizer):
     prepared.write(tmp_path / "prepared")
     read = Prepared.read(tmp_path / "prepared")
     order = [step for number in (1, 2) for step in recipes.steps(data.train, recipe, number)]
-    assert (read.run_id, read.sizes, read.special) == ("run", {"a": 200, "b": 30}, prepared.special)
+    assert (read.run_id, read.sizes) == ("run", {"a": 200, "b": 30})
     assert len(read.steps) == len(order) + 1 == 21, "two passes of ten steps"
     first, second = ({example.query for step in part for example in step.examples} for part in (order[:10], order[10:]))
     assert len(first) == len(second) == 80 and first != second
     for number, step in enumerate(order):
         expected = batches.batch(step.examples, tokenizer, random.Random(step.seed))
-        made = read.train.batch(*read.steps[number : number + 2], read.special)
+        made = read.train.part(*read.steps[number : number + 2])
         same(made, expected)
     runs = list(read.train.runs(0, 40, 60))
     assert runs[0][0] == 0 and runs[-1][1] == 40 and 1 < len(runs) < 40
@@ -104,7 +105,7 @@ def same(made, expected):
 
 
 def test_gathered_examples_are_in_the_part_of_their_key():
-    data = recipes.gather({name: lambda name=name: TRAIN[name] for name in ("a", "b")})
+    data = recipes.gather({name: lambda name=name: TRAIN[name] for name in ("a", "b")}, ("a", "b"), ())
     assert {part: {example.part for examples in getattr(data, part).values() for example in examples} for part in ("train", "dev")} == {
         "train": {"train"}, "dev": {"dev"},
     }  # fmt: skip
@@ -114,15 +115,20 @@ def test_held_out_texts_are_left_out_of_text_sets():
     def text(name):
         return " ".join(f"{name}{number}" for number in range(10))
 
-    def question(name, wrong):
-        return Example(f"who {name}", (Candidate(text(name), True), Candidate(text(wrong))), "a", name)
+    def question(part, name, wrong):
+        key = next(f"{name} {n}" for n in range(99) if part_of_key(f"{name} {n}") == part)
+        return Example(f"who {name}", (Candidate(text(name), True), Candidate(text(wrong))), "a", key)
 
-    train = {"a": [question("x", "y"), question("y", "x"), question("x", "z")], "b": [], "facts": [question("y", "x")]}
-    dev = {"a": [], "b": [question("y", "w")], "facts": [question("x", "x")]}
-    data = recipes.without_held_out(recipes.Data(train, dev, "run"), {"a", "b"}, {"a", "facts"})
+    facts = [question("train", "y", "x"), question("dev", "x", "x")]
+    sets = {
+        "a": [question("train", *names) for names in (("x", "y"), ("y", "x"), ("x", "z"))],
+        "b": [question("dev", "y", "w")],
+        "facts": facts,
+    }
+    data = recipes.gather({name: lambda name=name: sets[name] for name in sets}, {"a", "facts"}, {"a", "b"})
     texts = [[candidate.text for candidate in example.candidates] for example in data.train["a"]]
     assert texts == [[text("x")], [text("x"), text("z")]]
-    assert data.train.keys() == data.dev.keys() == {"a", "facts"} and data.train["facts"] == train["facts"]
+    assert data.train.keys() == data.dev.keys() == {"a", "facts"} and data.train["facts"] == facts[:1]
 
 
 @pytest.mark.parametrize("name", ["embedded", "reader", "gpu"])
@@ -156,6 +162,7 @@ QED = {"mixture": {"qed": 4}}
         (QED, ("--base", "some/name"), "base: some/name: no such folder"),  # a name of the hub
         (QED, ("--base", "TINY"), "boolq/train.jsonl.gz: no such data"),
         (QED, ("--output", "thesis"), "thesis: is not a model that was trained here"),
+        (QED, ("--set", "layers"), "--set layers: expected KEY=VALUE"),
     ],
 )
 def test_wrong_arguments_give_one_line(refused, content, arguments, message):
@@ -309,31 +316,37 @@ def test_heads_alone_are_trained_over_a_finished_model(trained, shared, tmp_path
 
 
 @pytest.mark.slow
-def test_students_of_a_gpu_come_back_in_pieces_and_are_finished(shared, tmp_path, monkeypatch, capsys):
-    """All of `recipes.embedded.gpu` on the processor, with tiny models in the place of MPNet and of the embedded model."""
-    base = joint(num_hidden_layers=2)
+def test_a_student_begins_as_layers_of_its_teacher_and_learns_from_it(shared, tmp_path):
+    """The three commands of a GPU on the processor: examples, a teacher, a student, with a tiny model as MPNet."""
     mixture = {"mixture": {"qed": 24, "boolq": 24}, "passes": 2, "validations": 2, "yes_no": None, "mined": {}}
-    monkeypatch.setattr(gpu, "CONFIG", str(write(tmp_path / "gpu.yml", {**QUICK, **mixture})))
-    monkeypatch.setitem(gpu.FOLDERS, "model", str(base))
-    monkeypatch.setitem(gpu.MODELS["reader"], "layers", [0])
+    config = write(tmp_path / "gpu.yml", {**QUICK, **mixture})
+    examples, teacher, student = (str(tmp_path / name) for name in ("examples", "teacher", "student"))
+    words = ["--config", str(config), "--data", str(shared), "--prepared", examples]
+    base = str(joint(num_hidden_layers=2))
+    assert script.main([*words, "--base", base]) == 0 and Path(examples).is_file()
+    assert script.main([*words, "--base", base, "--output", teacher, "--set", "embedding_every=1000000"]) == 0
+    settings = ["--set", f"reader={teacher}", "--set", "layers=[0]"]
+    assert script.main([*words, "--base", teacher, "--output", student, *settings]) == 0
+    model = JointModel.from_pretrained(student)
+    assert model.config.num_hidden_layers == 1 and len(model.bert.encoder.layer) == 1
+    record = json.loads((tmp_path / "student" / "training.json").read_text())
+    assert len(record["epochs"]) == 3 and record["recipe"]["reader"] == teacher
+    assert BertReranker(tmp_path / "student", "cpu").predict([("who", "the author")]).shape == (1,)
 
-    parcel, back, models = (str(tmp_path / name) for name in ("parcel", "back", "models"))
-    assert gpu.main(["pack", "--mpnet", str(base), "--data", str(shared), "--output", parcel, "--most", "0.02"]) == 0
-    assert len(list(Path(parcel).iterdir())) > 10, "small pieces"
-    assert gpu.main(["run", parcel, "--output", back, "--device", "cpu"]) == 0
-    first = next(path for path in sorted(Path(back).iterdir()) if path.suffix != ".json")
-    whole = first.read_bytes()
-    for content, fault in ((None, "is missing"), (whole[:-1] + b"x", "damaged")):
-        first.unlink() if content is None else first.write_bytes(content)
-        assert gpu.main(["finish", back, "--output", models]) == 1 and fault in capsys.readouterr().err
-    first.write_bytes(whole)
-    assert gpu.main(["finish", back, "--output", models]) == 0
-    for name, layers in (("reader", 1), ("model", 2)):
-        model = JointModel.from_pretrained(tmp_path / "models" / name)
-        assert model.config.num_hidden_layers == layers and len(model.bert.encoder.layer) == layers
-        record = json.loads((tmp_path / "models" / name / "training.json").read_text())
-        assert len(record["epochs"]) == 3 and record["recipe"]["reader"] == "teacher"
-        assert BertReranker(tmp_path / "models" / name, "cpu").predict([("who", "the author")]).shape == (1,)
+
+def test_what_is_sent_in_pieces_is_joined_and_checked(tmp_path):
+    (tmp_path / "learned").mkdir()
+    (tmp_path / "learned" / "weights").write_bytes(b"weights" * 1000)
+    command = ["bash", str(ROOT / "scripts/recipes/embedded/gpu.sh")]
+    run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True)
+    assert run([*command, "pieces", "parcel", "learned", "weights"]).returncode == 0
+    assert run([*command, "join", "joined", "parcel"]).returncode == 0
+    assert (tmp_path / "joined" / "weights").read_bytes() == b"weights" * 1000
+    (piece,) = (tmp_path / "parcel").glob("piece.*")
+    piece.write_bytes(piece.read_bytes()[:-1])
+    result = run([*command, "join", "again", "parcel"])
+    assert result.returncode == 1 and "gpu: a piece is missing or damaged; fetch it again" in result.stderr
+    assert not (tmp_path / "again").exists()
 
 
 def test_files_of_ones_own_are_learned_from_without_the_shared_data(tmp_path):
@@ -351,17 +364,3 @@ def test_files_of_ones_own_are_learned_from_without_the_shared_data(tmp_path):
     assert script.main([str(word) for word in words]) == 0
     assert "| mine.jsonl | your own | " in (tmp_path / "model" / "README.md").read_text()
     assert ExtractiveReader(str(tmp_path / "model"), "cpu").read("who wrote it", ["the author wrote it", "a song"])
-
-
-@pytest.mark.parametrize(("best", "expected"), [(0.25, 0.25), (1.0, 1.0)])
-def test_the_average_with_the_weights_before_that_validates_best_is_kept(best, expected):
-    model = torch.nn.Linear(2, 1, bias=False)
-    before = {"weight": torch.zeros(1, 2)}
-    model.load_state_dict({"weight": torch.full((1, 2), 4.0)})
-
-    def validated(model):
-        share = model.weight[0, 0].item() / 4
-        return {"F1": share, "mean": 1 - abs(share - best)}
-
-    measures = averages.keep_best_average(model, before, [0.25, 0.75], validated)
-    assert measures == {"F1": expected, "mean": 1.0} and model.weight.tolist() == [[4 * expected] * 2]

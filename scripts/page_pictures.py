@@ -1,6 +1,6 @@
 """The pictures of the web page in docs/images/, taken in headless Chromium, and how large and how fast the page is.
 
-Needs the extras `clients` and `plots`, and a Chromium of the system: `.venv/bin/python -m recipes.page_pictures` in scripts/.
+Needs the extras `clients` and `plots`, and a Chromium of the system: `.venv/bin/python scripts/page_pictures.py`.
 """
 
 import base64
@@ -18,7 +18,7 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 IMAGES = DOCS / "images"
 LARGEST = 150_000  # bytes of a picture
 ANSWERED = "count => document.querySelectorAll('.turn .body').length === count && !document.querySelector('.pending')"
