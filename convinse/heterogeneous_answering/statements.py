@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence
@@ -88,19 +89,34 @@ def _is_value(question: Question) -> Said | None:
     """
     keywords = question.language.properties.keywords
     things = [*named_things(question), *(Entity(id=name, label=name) for name in question.unlinked)]
+    if len(things) == 1 and (name := _unknown_name(question, things[0])):
+        things.append(Entity(id=name, label=name))
     if len(things) != 2:
         return None
     words = _asking_words(question, things)
     for thing, other in (things, things[::-1]):
         values = list(_requested_values(question, thing, words))
-        name = keywords(other["label"])
-        held = [place for value, place in values if value["id"] == other["id"] or name <= keywords(value["label"])]
+        name_words = keywords(other["label"])
+        held = [place for value, place in values if value["id"] == other["id"] or name_words <= keywords(value["label"])]
         if held:
             return True, (held[0],)
         rivals = {value["id"]: place for value, place in reversed(values) if _excludes(value, other, question)}
         if len(rivals) == 1 or any(_is_person(value, question) for value, _ in values if value["id"] in rivals):
             return False, (min(rivals.values()),)
     return None
+
+
+def _unknown_name(question: Question, thing: Entity) -> str:
+    """Return the words at the end of a question that are a name without an item, in small letters: "by john tenniel"; empty without one."""
+    words = question.language.words
+    spoken = fold(question.in_full).split()
+    name = [*takewhile(lambda word: word not in words.common and not words.is_written_small(word), reversed(spoken))][
+        ::-1
+    ]
+    is_thing = not question.language.properties.keywords(thing["label"]).isdisjoint(
+        question.language.properties.keyword_set(name)
+    )
+    return "" if is_thing or len(name) < 2 else " ".join(name)
 
 
 def _asking_words(question: Question, things: list[Entity]) -> WordSet:
@@ -148,7 +164,8 @@ def _excludes(value: Entity, other: Entity, question: Question) -> bool:
         return False
     if not is_item(other["id"]):
         return _is_person(value, question)
-    return not {*question.items.types(value["id"])}.isdisjoint(question.items.types(other["id"]))
+    heads, items = question.language.answer_types.heads, question.items
+    return not heads(items.types(value["id"])).isdisjoint(heads(items.types(other["id"])))
 
 
 def _is_person(value: Entity, question: Question) -> bool:

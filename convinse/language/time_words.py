@@ -138,7 +138,9 @@ class TimeWords(WordLists):
         if self.time(question) is None:
             return question
         places = self.places(question)
-        before = question[: places[0][0]].split()[:-1]
+        before = question[: places[0][0]].split()
+        if before and fold(before[-1]) in self.leading:  # not "manager" of "Chelsea manager 2017"
+            before.pop()
         return f"{' '.join(before)}{question[places[-1][1] :]}".strip()
 
     def may_be_time(self, text: str) -> bool:

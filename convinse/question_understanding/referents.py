@@ -107,8 +107,14 @@ def earlier_entities(history: Sequence[Turn]) -> list[EarlierEntity]:
             found = [entity for entity in found if is_item(entity["id"])]
         if representation and representation.get("answer_type") == "person":
             people.update(entity["id"] for entity in found)
-        elif representation and representation.get("answer_type", "") not in ("", *NAMED_KINDS) and turn is history[-1]:
-            things.update(entity["id"] for entity in found if "abstained" not in turn)
+        elif representation and representation.get("answer_type", "") not in ("", *NAMED_KINDS):
+            # what the last turn found, or was about: "who produced it?" of an album, and "when was it released?"
+            things.update(
+                entity["id"]
+                for entity in found
+                if "abstained" not in turn
+                and (turn is history[-1] or entity["label"] in history[-1].get("resolved_question", ""))
+            )
         for numbers, turn_entities in ((questions, topics), (answers, found)):
             for entity in turn_entities:
                 if not entity["id"][:1].isdigit() and entity["id"] not in ("Yes", "No"):

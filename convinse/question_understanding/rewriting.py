@@ -295,9 +295,8 @@ class Rewriter:
             for match in self._reader.personal(question)
         ):
             return []
-        of_last = [place for place, each in enumerate(entities) if last in (*each.questions, *each.answers)]
-        things = [place for place in of_last if entities[place].is_thing and not is_item(entities[place].entity["id"])]
-        topics = [place for place in of_last if last in entities[place].questions and place not in things]
+        things = [place for place, each in enumerate(entities) if each.is_thing and not is_item(each.entity["id"])]
+        topics = [place for place, each in enumerate(entities) if last in each.questions and place not in things]
         return [*topics[:1], *things] if things else []
 
     def _properties_of(self, item: str) -> Sequence[str]:

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from ...language.text import fold
 from ...records.evidence import Cell
-from ...records.periods import Boundary
+from ...records.periods import Boundary, Period, day_number
 from ..candidates import Computed
 from ..question import Question
 from .cell_answers import cell_answers
@@ -17,6 +17,7 @@ from .selections import selected_rows
 from .table import Table
 from .words import content_words, is_unexplained, unexplained
 
+_YEAR = day_number(1) - day_number(0)
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 
 
@@ -100,13 +101,18 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         # somebody may have come twice
         for one in named if len({fold(held[at][2]["text"]) for at in named}) == 1 else []:
             beside = one + (1 if is_later else -1)
-            if 0 <= beside < len(held):
+            if 0 <= beside < len(held) and _follows(held[min(one, beside)][0], held[max(one, beside)][0]):
                 _, row, cell = held[beside]
                 places = table.evidence_places([row, held[one][1]])
                 results += [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
         if results:
             return results
     return []
+
+
+def _follows(first: Period, second: Period) -> bool:
+    """Return True unless more than a year lies between two that held something: "Selected coaches" leave some out."""
+    return first.is_point or second.is_point or second.first - first.last < _YEAR
 
 
 def boundaries_of_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
