@@ -14,6 +14,7 @@ from ..records.conversation import Turn
 from ..records.literals import is_document_item
 from ..records.periods import Period, day_number
 from ..records.written_values import kind_of_value
+from .comparisons import named_things
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .sentences import is_prose, sentence_spans
@@ -52,7 +53,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     is_computed = bool(ranked) and not {"reader", "evidences"}.issuperset(ranked[0].reasons)
     is_unrelated = not is_computed and _is_unrelated(question)
     checks = (
-        _lacks_place, _lacks_time, _lacks_thing, _lacks_words, _lacks_row, _lacks_name, _lacks_amount, _asks_about_future, is_of_other_column,
+        _lacks_place, _lacks_time, _lacks_thing, _lacks_values, _lacks_words, _lacks_row, _lacks_name, _lacks_amount, _asks_about_future, is_of_other_column,
     )  # fmt: skip
     is_baseless = bool(ranked) and any(lacks(question, ranked[0]) for lacks in checks)
     if likely >= least and not unknown and not is_unrelated and not is_baseless:
@@ -169,6 +170,18 @@ def _lacks_time(question: Question, best: AnswerCandidate) -> bool:
         if not periods or any(period.overlaps(time.period) for period in periods):
             return False
     return True
+
+
+def _lacks_values(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question compares ages or measures of items, and the values of both are not among the evidences.
+
+    Which came earlier, and which had more, texts say in other ways.
+    """
+    operations = question.language.operations
+    if not operations.compares_measures(question.in_full) or best.score >= _CERTAIN or "comparison" in best.reasons:
+        return False
+    is_of_two = operations.offers(question.in_full) or question.expected.kind == "yesno"
+    return is_of_two and not question.is_of_files and len(named_things(question)) > 1
 
 
 def _lacks_thing(question: Question, best: AnswerCandidate) -> bool:

@@ -97,7 +97,9 @@ def _is_value(question: Question) -> Said | None:
     for thing, other in (things, things[::-1]):
         values = list(_requested_values(question, thing, words))
         name_words = keywords(other["label"])
-        held = [place for value, place in values if value["id"] == other["id"] or name_words <= keywords(value["label"])]
+        held = [
+            place for value, place in values if value["id"] == other["id"] or name_words <= keywords(value["label"])
+        ]
         if held:
             return True, (held[0],)
         rivals = {value["id"]: place for value, place in reversed(values) if _excludes(value, other, question)}

@@ -259,6 +259,11 @@ class OperationWords(WordLists):
         words = {word for word in fold(question).split() if word in self._comparatives}
         return self._comparatives[words.pop()] if len(words) == 1 else None
 
+    def compares_measures(self, question: str) -> bool:
+        """Return True if a question compares ages, or by a word for a measure: "older", "longer"; not "more" and "earlier"."""
+        measures, _ = self.comparison(question) or (frozenset(), True)
+        return bool(measures) or not set(map(_comparative, self.aging)).isdisjoint(fold(question).split())
+
     def compares_dates(self, question: str) -> bool | None:
         """Return True if a question asks for the later one of two ("Who is younger?"), False for the earlier, None for neither."""
         words = {*fold(question).split()}
