@@ -194,8 +194,9 @@ class Rewriter:
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
-        things = [] if nothing.fits else self._things_of_last(question, entities, len(history) - 1)
-        order = things or self._owning(question, order, entities, present) or order
+        things = [] if nothing.fits else self._things_spoken_of(question, entities)
+        order = [*things, *(place for place in order if place not in things)]
+        order = order if things else self._owning(question, order, entities, present) or order
         is_of_file = not self._has_relations and self._language.talk.bare_ellipsis.match(question) is not None
         most = _NONE_OF_FILES if is_of_file else _NONE_CORRECTED if is_correction else 1.0
         # "where is it?" behind "which device is the oldest?" is no ellipsis
@@ -269,7 +270,7 @@ class Rewriter:
         # what is unlikely is not taken from a topic that is over
         of_topic = [place for place in order if entities[place].is_in(present)]
         likely = self._of_pronouns(self._reader.pronouns(question), likely, of_topic, entities, features)
-        likely = self._with_office(question, likely, of_topic, features)
+        likely = self._with_topic(question, likely, of_topic, entities, features)
         referents = [entities[place] for place in likely]
         if completed:  # the referent goes behind it, in brackets
             text = completed.text.rstrip(" ?")
@@ -285,19 +286,14 @@ class Rewriter:
         of_topic = (place for place in order if named and entities[place].is_in(present))
         return [place for place in of_topic if not named.isdisjoint(self._properties_of(entities[place].entity["id"]))]
 
-    def _things_of_last(self, question: str, entities: Sequence[EarlierEntity], last: int) -> list[int]:
-        """Return the places of the thing without an item that a pronoun means, behind that of what the last turn was about.
-
-        The thing is the answer of the last turn, or what its question describes.
-        """
+    def _things_spoken_of(self, question: str, entities: Sequence[EarlierEntity]) -> list[int]:
+        """Return the places of the things without an item that a pronoun may mean: the last answer, or what its question describes."""
         if all(
             match[0].casefold() not in self._language.words.pronouns["thing"]
             for match in self._reader.personal(question)
         ):
             return []
-        things = [place for place, each in enumerate(entities) if each.is_thing and not is_item(each.entity["id"])]
-        topics = [place for place, each in enumerate(entities) if last in each.questions and place not in things]
-        return [*topics[:1], *things] if things else []
+        return [place for place, each in enumerate(entities) if each.is_thing and not is_item(each.entity["id"])]
 
     def _properties_of(self, item: str) -> Sequence[str]:
         return self._kb.properties_of(item) if is_item(item) else ()
@@ -330,16 +326,26 @@ class Rewriter:
                 referents += may_mean[:1]
         return referents
 
-    def _with_office(
-        self, question: str, likely: list[int], of_topic: Sequence[int], features: Sequence[ReferentFeatures]
+    def _with_topic(
+        self,
+        question: str,
+        likely: list[int],
+        of_topic: Sequence[int],
+        entities: Sequence[EarlierEntity],
+        features: Sequence[ReferentFeatures],
     ) -> list[int]:
-        """Return the likely referents behind what the last turn was about, for "who followed him?" and "when did he leave?"."""
-        times, person = self._language.times, features[likely[0]]
+        """Return the likely referents behind what the last turn was about: the club of a coach, the book of "the 1992 film".
+
+        "Who followed him?" and "when did he leave?" are about an office, which one of several clubs may have given.
+        """
+        times, best = self._language.times, features[likely[0]]
         is_of_office = times.asks_beside(question) is not None or times.boundary(question) is not Boundary.ANY
-        if not is_of_office or person.fits <= 0 or not (person.last_answer or person.last_asked):
+        is_holder = is_of_office and best.fits > 0 and bool(best.last_answer or best.last_asked)
+        is_thing = entities[likely[0]].is_thing and not is_item(entities[likely[0]].entity["id"])
+        if not is_holder and not is_thing:
             return likely
-        offices = (place for place in of_topic if features[place].last_asked or features[place].first_asked)
-        topics = [place for place in offices if place != likely[0]][:1]
+        spoken_of = (place for place in of_topic if features[place].last_asked or features[place].first_asked)
+        topics = [place for place in spoken_of if place != likely[0] and is_item(entities[place].entity["id"])][:1]
         return [*topics, *(place for place in likely if place not in topics)]
 
     def _with_referents(self, question: str, referents: Sequence[EarlierEntity]) -> FullQuestion:
@@ -411,7 +417,7 @@ class Rewriter:
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
         pronouns = [*self._reader.personal(question), *words.pointing_phrase.finditer(question)]
-        left = list(referents)
+        left = sorted(referents, key=lambda entry: not (entry.is_thing and not is_item(entry.entity["id"])))
         for match in sorted(pronouns, key=lambda match: (match[0].casefold() not in gendered, match.start())):
             pronoun = match[0].casefold().split()[0]
             referent = next((entry for entry in left if self._reader.may_mean(pronoun, entry)), None)

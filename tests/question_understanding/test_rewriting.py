@@ -115,6 +115,12 @@ CONVERSATIONS = [
     ("How tall is Shakira? | Who coached Brazil in 1970?", "how did they win it?", "how did Brazil win it", "Q155"),
     ("Where is Rio de Janeiro? | How tall is Shakira?", "did she win it there?", "did Shakira win it there", "Q34424"),
     ("Who wrote Dracula? | Where was Agatha Christie born?", "did it ever snow there?", "(Agatha Christie)", "Q35064"),
+    (
+        "Who wrote Dracula? | who directed the 1992 film?",
+        "who played the count in it?",
+        "in the 1992 film (Dracula)",
+        "Q41542",
+    ),
     ("Who directed Lost in Translation?", "Who shot it?", "Who shot Lost in Translation", "Q107270"),
 ]
 
