@@ -170,8 +170,8 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
             about = question_items(turn["top_evidences"])
         questions.append(
             Question(
-                turn["question"],
-                in_full(turn, resources.config.sr_delimiter),
+                language.times.with_weekdays(turn["question"]),
+                language.times.with_weekdays(in_full(turn, resources.config.sr_delimiter)),
                 asked_in_full(turn),
                 *type_and_classes,
                 [read[id(evidence)] for evidence in turn["top_evidences"]],

@@ -86,6 +86,7 @@ class OperationWords(WordLists):
     located: WordSet
     origins: Table
     staying: re.Pattern[str]
+    staying_on: re.Pattern[str]
     choosing: WordSet
     continuing: WordSet
     sizes: WordSet

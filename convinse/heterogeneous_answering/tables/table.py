@@ -135,6 +135,7 @@ class Table:
         for row in self.rows:
             texts = [row.get("part", ""), *(cell["text"] for cell in row["cells"])]
             texts = [text for text in texts if clock_times(text) is None]  # "17:30" has no 17 of "Under 17"
+            texts += [name for text in texts if (name := written_out(text))]  # "Sat" for "on Saturday"
             named = " | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])
             title = self.titles.get(row.get("page", ""), frozenset())
             keywords.append(self.words.keywords(" ".join(texts)) | title | lettered(named))
