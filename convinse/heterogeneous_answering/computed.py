@@ -15,6 +15,7 @@
 | `address` | "What is the landlord's e-mail?", "phone of the plumber" | the address, number or link in a line of a document |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
 | `role` | "Who is Ben Tiller?" | what a file says beside the name: "Ben Tiller (IT)", "Host: Inês Moura" |
+| `role`, `entry`, `list` | "Who prints the tickets?", "What does Omar have to do?" | who does a task, until when, his tasks (`tasks`) |
 | `section` | "What does section 4 say about notice?" | the sentence of that section |
 | `span` | "How many years after A was B released?", "How long did the relay take?" | the whole years between two dates; from the start to the end of a row |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
@@ -47,6 +48,7 @@ from .tables.matches import matches
 from .tables.orders import ordered_things
 from .tables.table import Table
 from .tables.words import with_numbers
+from .tasks import tasks
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
@@ -76,4 +78,5 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "section": lambda question, _: sections(question),
     "span": lambda question, tables: spans(question) or durations(question, tables),
     "sum": sums,
+    "task": lambda question, _: tasks(question),
 }

@@ -108,6 +108,10 @@ class OperationWords(WordLists):
     receiving: re.Pattern[str]
     adding: WordSet
     pending: re.Pattern[str]
+    task_words: WordSet
+    done_words: WordSet
+    undone: re.Pattern[str]
+    due_words: WordSet
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]

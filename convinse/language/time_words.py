@@ -86,6 +86,7 @@ class TimeWords(WordLists):
     former: WordSet
     week: re.Pattern[str]
     hours: re.Pattern[str]
+    bound_when: re.Pattern[str]
     hour: re.Pattern[str]
     moments: WordSet
     lasting: WordSet
@@ -231,10 +232,10 @@ class TimeWords(WordLists):
                 return None
             return PartOfTime(between[0], lambda begin, end: begin <= last and first <= end)
         if spoken := self._spoken_hour.search(question):
-            hour, minutes = spoken["hour"].lower(), int(self.parts_of_hour[spoken["part"].lower()])
+            hour, part = spoken["hour"].lower(), int(self.parts_of_hour[spoken["part"].lower()])
             number = int(hour) if hour.isdigit() else 1 + self.hour_names.index(hour)
             half_day = _HOURS * _MINUTES // 2
-            morning = (_MINUTES * number + (minutes if spoken["past"] else -minutes)) % half_day
+            morning = (_MINUTES * number + (part if spoken["past"] else -part)) % half_day
             either = (morning, morning + half_day)
             return PartOfTime(
                 spoken[0], lambda begin, end: any(begin == each or begin <= each < end for each in either)

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from ...language.text import fold
 from ...records.evidence import Cell, Entity
 from ...records.literals import is_date, is_document_item, is_number, number_entity
+from ...records.periods import Boundary
 from ...records.ranked_rows import value_of
 from ...records.units import BASE_UNITS
 from ...records.written_values import UNKNOWN, day_in, value_at
@@ -183,6 +184,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     held = [column for column in table.columns if is_of_holders(column, question)]
     if held and question.language.operations.holding.search(question.in_full):  # "who has Emma?"
         return held[0]
+    if hour := _hour(question, table, row):
+        return hour
     head = head_keywords(question)
     day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     births = question.language.properties.keyword_set(question.language.operations.births)
@@ -221,6 +224,22 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     # "what does it charge?" of a column "Rate per hour"
     is_measure = len(fitting) == 1 and not fitting[0].keywords.isdisjoint(wide - words)
     return fitting[0] if is_measure or (len(fitting) == 1 and is_named) else None
+
+
+def _hour(question: Question, table: Table, row: int) -> Column | None:
+    """Return the column of hours of a file for "what time is X" and "until when is X", where a row has hours; None without one."""
+    times, clocks = question.language.times, [column for column in table.clocks if column.clock[row]]
+    asks_for_hour = times.hours.search(question.in_full) is not None
+    bound = times.bound_when.match(question.in_full)
+    if not clocks or table.pairs or not (asks_for_hour or bound) or not is_document_item(table.rows[row]["page"]):
+        return None
+    words = question.language.properties.keywords(question.in_full)
+    if any(column.keywords & words for column in table.clocks):
+        return None  # the question names the column
+    if bound["end"] if bound else times.boundary(question.in_full) is Boundary.END:
+        ends = (times.ending | times.until) & {*fold(clocks[-1].header).split()}
+        return clocks[-1] if ends else None
+    return clocks[0]
 
 
 def _fits(

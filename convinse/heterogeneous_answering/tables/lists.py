@@ -137,6 +137,8 @@ def _is_surely_several(question: Question, table: Table, selected: Selection, wo
     verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
     whats = question.language.operations.whats.search(question.in_full)
     verbs |= question.language.properties.keywords(whats[0]) if whats else frozenset()
+    if not question.language.words.doing.isdisjoint(fold(question.in_full).split()):  # "when does Mrs Kuhl come?"
+        verbs |= question.language.properties.keywords(question.in_full.split()[-1])
     is_explained = not unexplained(question, table, words, selected.used) - verbs
     is_of_people = table.pairs and _column_of_people(question, table, selected) is not None
     is_judged = is_of_people or bool(selected.lacking) or _are_named(table, selected)
@@ -300,7 +302,12 @@ def _column_of_persons(
     """Return the column that the words of a question for people name ("who owns it?"), else one of people by its header."""
     asking = question.language.operations.with_doers(asking)
     headers = [column for column in columns if column.keywords and column.keywords <= asking]
+    # "who has the evening shift on Sunday?" of "Fri", "Sat" and "Sun"
+    spoken = question.language.properties.keywords(question.in_full)
+    headers += [column for column in columns if column.is_of_weekday and column.keywords & spoken]
     people = table.people(question.language.answer_types, columns)
+    names = question.language.names
+    people += [column for column in columns if all(names.without_title(text) != text for text in column.filled)]
     held: list[Column] = []
     if named_state(question, table):  # "who has not returned a book?" of "Book", "Author" and "Borrower"
         held = [column for column in columns if is_of_holders(column, question)]
