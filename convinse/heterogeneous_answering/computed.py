@@ -47,13 +47,14 @@ from .tables.marks import marked
 from .tables.matches import matches
 from .tables.orders import ordered_things
 from .tables.table import Table
+from .tables.times import when_absent
 from .tables.words import with_numbers
 from .tasks import tasks
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the results of all operations; `tables` are the whole tables of the evidences' rows."""
-    question = with_numbers(question, tables)
+    question, tables = when_absent(with_numbers(question, tables), tables)
     # what relates two tables is not to be asked of one of them, and what a table's form says not of its words
     for operation in (shared_names, matches, marked, ordered_hours):
         if results := operation(question, tables):

@@ -33,11 +33,11 @@ class MergedCandidates:
                 if is_item(entity["id"]):
                     self._items.setdefault(same_words(entity["label"], question.language.words), entity["id"])
         self._surnames: dict[str, set[str]] = {}  # items by the last word of their names
-        words = question.language.words
+        fillers = question.language.words.fillers
         for name, item in self._items.items():
-            first = name.split()[0]
-            # "Hello Ines" of a letter is not the name of Ines
-            if is_document_item(item) and (first in words.fillers or words.is_written_small(first)):
+            if (
+                is_document_item(item) and name.split()[0] in fillers
+            ):  # "Hello Ines" of a letter is not the name of Ines
                 continue
             self._surnames.setdefault(name.split()[-1], set()).add(item)
 

@@ -108,6 +108,11 @@ class OperationWords(WordLists):
     receiving: re.Pattern[str]
     adding: WordSet
     pending: re.Pattern[str]
+    settling: WordSet
+    staff: WordSet
+    absent: re.Pattern[str]
+    absences: WordSet
+    back: re.Pattern[str]
     task_words: WordSet
     done_words: WordSet
     undone: re.Pattern[str]
@@ -126,6 +131,7 @@ class OperationWords(WordLists):
     differing: re.Pattern[str]
     sections: re.Pattern[str]
     counting: re.Pattern[str]
+    count_behind: re.Pattern[str]
     capacities: WordSet
     taken: WordSet
     vacant: WordSet

@@ -64,8 +64,11 @@ def bounds_of(question: Question) -> Iterator[Bound]:
         amount = _AMOUNT.match(question.in_full, comparing.end())
         written = amount and value_of(amount["number"].rstrip(".,"))
         if amount and written and written_out(amount[0].split()[-1]) not in MONTHS:  # "from 20 April" is a day
-            value = value_of(amount[0].strip()) or written
-            words = question.in_full[comparing.start() : amount.end()]
+            *_, last = amount[0].split()
+            has_unit = last.casefold() not in question.language.words.common  # "above 500 who have not paid"
+            end = amount.end() if has_unit else amount.end("number")
+            value = value_of(question.in_full[amount.start() : end].strip()) or written
+            words = question.in_full[comparing.start() : end]
             yield Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
 
 

@@ -16,7 +16,7 @@ from ...records.written_values import UNKNOWN, day_in, value_at
 from ..addresses import is_phone, without_address
 from ..candidates import Computed
 from ..question import Question
-from .bounds import with_measures
+from .bounds import bound_words, with_measures
 from .cell_answers import cell_answers, head_keywords
 from .columns import Column
 from .meanings import meant_column
@@ -107,7 +107,15 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
         return None
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None
+    if question.is_of_files and bound_words(question):  # "lessons under 60 euros" are not the one of 60 minutes
+        return None
     words = content_words(question)
+    counted = operations.counting.search(question.in_full)
+    if counted and is_document_item(
+        table.rows[0]["page"]
+    ):  # "how many boats are there?" is not asked of the rowing boat
+        behind = question.in_full[counted.end() :].split()[:1]
+        words -= title_words(table, question) & question.language.properties.keyword_set(behind)
     if column_of_ballot(question, table) is not None:  # "who voted against it" of "No"
         words -= question.language.properties.keyword_set(operations.voting.union(*operations.ballots.values()))
     selection = table.selection(words)
@@ -184,8 +192,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     held = [column for column in table.columns if is_of_holders(column, question)]
     if held and question.language.operations.holding.search(question.in_full):  # "who has Emma?"
         return held[0]
-    if hour := _hour(question, table, row):
-        return hour
+    if bound := _hour(question, table, row) or _first_or_last_day(question, table):
+        return bound
     head = head_keywords(question)
     day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     births = question.language.properties.keyword_set(question.language.operations.births)
@@ -240,6 +248,15 @@ def _hour(question: Question, table: Table, row: int) -> Column | None:
         ends = (times.ending | times.until) & {*fold(clocks[-1].header).split()}
         return clocks[-1] if ends else None
     return clocks[0]
+
+
+def _first_or_last_day(question: Question, table: Table) -> Column | None:
+    """Return the column of the first or the last day, "From" or "To", for "from when is X away", "until when" and "when is X back"."""
+    bound = question.language.times.bound_when.match(question.in_full)
+    is_back = question.language.operations.back.search(question.text) is not None
+    if not (bound or is_back) or table.pairs or not lasts(question, table.dated):
+        return None
+    return table.dated[1] if is_back or (bound and bound["end"]) else table.dated[0]
 
 
 def _fits(

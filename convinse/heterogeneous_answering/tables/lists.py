@@ -216,6 +216,8 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
         found = _column_of_persons(question, table, columns, words - selected.used)
     else:
         found = _entries_with(question, selected, columns, nouns)
+    if found is None and kind != "person" and types.is_request(text) and nouns and nouns <= selected.used:
+        return table.name_column  # "dogs on 11 May" of the column "Animal"
     return found or _names_of_rows(question, table, columns, nouns, kind, is_their_name)
 
 
@@ -241,6 +243,7 @@ def _headed(
 ) -> list[Column]:
     """Return those of some columns whose headers the nouns of a question name."""
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    headed = table.without_numbers(headed)
     # "visits at 10:15" of a column "Day of visit"
     if nouns & (table.title_keywords | title_words(table, question)):
         headed = [column for column in headed if not column.is_dated or _is_said(column.header, question)]

@@ -210,7 +210,7 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     types, words = question.language.answer_types, question.language.properties.keywords(question.in_full)
     head, kind = head_keywords(question) - order.by, question.expected.kind
     headed = [column for column in table.columns if column.keywords & head and column is not measure]
-    headed = _without_numbers(headed, table)
+    headed = table.without_numbers(headed)
     if headed:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if kind == "date":
@@ -219,7 +219,7 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         return measure  # "how much is the cheapest room"
     first = frozenset(order.noun[:1]) - measure.keywords
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
-    things = _without_numbers(things, table)
+    things = table.without_numbers(things)
     is_for_person = kind == "person" and types.expected_type(question.in_full).kind == kind
     if first & row_words(table, question) and not is_for_person:  # "cheapest firm per hour" of firms
         return things[0] if things and things[0].keywords & first else table.name_column
@@ -236,13 +236,6 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         people = people or table.people(types, [column for column in table.columns if not column.order])
         return next(iter(people), table.name_column)
     return things[0] if things else table.name_column
-
-
-def _without_numbers(columns: Sequence[Column], table: Table) -> list[Column]:
-    """Return columns without those that number what a column of names names: "Member no"."""
-    names = table.name_column
-    has_names = names is not None and table.is_of_names(names)
-    return [column for column in columns if not (has_names and column.numbers_rows)]
 
 
 def _rows_at_place(listing: Listing, order: AskedOrder, question: Question) -> list[int]:

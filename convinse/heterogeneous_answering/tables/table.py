@@ -173,6 +173,11 @@ class Table:
         """Return True if a column is called "Name" or "Title"."""
         return fold(column.header) in self.operations.naming
 
+    def without_numbers(self, columns: Sequence[Column]) -> list[Column]:
+        """Return columns without those that number what a column of names names: "Member no"."""
+        has_names = self.name_column is not None and self.is_of_names(self.name_column)
+        return [column for column in columns if not (has_names and column.numbers_rows)]
+
     @cached_property
     def dated(self) -> list[Column]:
         """The columns of dates, from the left."""
