@@ -17,6 +17,7 @@
 | `role` | "Who is Ben Tiller?" | what a file says beside the name: "Ben Tiller (IT)", "Host: Inês Moura" |
 | `role`, `entry`, `list` | "Who prints the tickets?", "What does Omar have to do?" | who does a task, until when, his tasks (`tasks`) |
 | `section` | "What does section 4 say about notice?" | the sentence of that section |
+| `section` | "What if I cancel too late?" | the sentence that says what holds then (`conditions`) |
 | `span` | "How many years after A was B released?", "How long did the relay take?" | the whole years between two dates; from the start to the end of a row |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
@@ -31,6 +32,7 @@ from collections.abc import Callable, Sequence
 
 from .addresses import addresses
 from .candidates import Computed
+from .conditions import consequences
 from .counts import counts
 from .document_entries import entries, holders, roles, sections
 from .intervals import by_intervals
@@ -54,6 +56,8 @@ from .tasks import tasks
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the results of all operations; `tables` are the whole tables of the evidences' rows."""
+    if results := consequences(question):
+        return results
     question, tables = when_absent(with_numbers(question, tables), tables)
     # what relates two tables is not to be asked of one of them, and what a table's form says not of its words
     for operation in (shared_names, matches, marked, ordered_hours):

@@ -48,6 +48,7 @@ class OperationWords(WordLists):
     earliest: WordSet
     latest: WordSet
     aging: WordSet
+    recent_times: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
@@ -152,6 +153,8 @@ class OperationWords(WordLists):
     day_header: str
     dated: WordSet
     explaining: re.Pattern[str]
+    supposing: re.Pattern[str]
+    cases: WordSet
     asking: re.Pattern[str]
     counted_again: re.Pattern[str]
     summed_again: re.Pattern[str]
@@ -172,6 +175,9 @@ class OperationWords(WordLists):
             end = self._end(words, at)
             if (end is None and nth == 1) or self.is_denied(words, place):
                 continue
+            is_ago = words[at : at + 1] == [word] and not self.recent_times.isdisjoint(words[at + 1 : at + 2])
+            if is_ago and word in self.latest and self.words.articles.isdisjoint(words[max(0, at - 1) : at]):
+                continue  # "who won it last year?"
             by, highest, behind = end or (frozenset(), False, at)
             noun = tuple(map(self.properties.keyword, self._noun(words[behind:])))
             if not noun:  # "Which bus leaves first?"

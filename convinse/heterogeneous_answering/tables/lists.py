@@ -17,6 +17,7 @@ from .columns import Column
 from .selections import alternatives, best_explained, extent_of, selected_rows
 from .states import denied_words, named_state
 from .table import Selection, Table, evidence_of_row
+from .times import lasts
 from .words import content_words, is_of_holders, relates_rows, title_words, unexplained
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
@@ -63,6 +64,8 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     """Return True if a question asks for several things, False if it may, None if it asks for something else."""
     operations, times, text = question.language.operations, question.language.times, question.in_full
     others = operations.order(text), operations.counting.search(text), operations.differing.search(text)
+    if operations.supposing.match(text):  # "what if I do not pay?"
+        return None
     if any(others) or operations.summing.match(text) or relates_rows(question, tables):
         return None
     if operations.offers(text):
@@ -204,7 +207,9 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
     if any(column.keywords & nouns for column in equal):
         return None  # "what kinds of waste" of the rows with "organic waste"
     if types.expected_type(text).kind == "date" and table.dated:  # "When is paper collected?"
-        return table.dated_by(words)[0]
+        dated = table.dated_by(words)
+        is_named = any(column.keywords & words for column in dated)
+        return dated[0] if is_named or len(dated) == 1 or lasts(question, dated) else None
     if types.expected_type(text).kind == "place":  # "where do we play on 19 April?" of a column "Location"
         located = question.language.properties.keyword_set(question.language.operations.located)
         if places := [column for column in columns if column.keywords & located]:

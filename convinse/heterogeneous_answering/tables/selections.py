@@ -334,7 +334,8 @@ def best_explained(
     # "on Tuesday" of a column of days of the week is not asked of dates of birth
     season = question.language.times.seasons(question.in_full)
     days = question.language.properties.keywords(season.words) if season else frozenset[str]()
-    days = frozenset(word for word in days if word.isalpha())  # 15 is no day of prices
+    digits = frozenset(word for word in days if word.isdigit())  # 15 is no day of prices
+    days -= digits
     saying = [table for table in tables if days and any(days & row for row in table.row_keywords)]
     explained: list[tuple[Table, Selection]] = []
     for table in saying or tables:
@@ -343,6 +344,7 @@ def best_explained(
             selected is not None
             and not is_unexplained(operation, question, table, words, selected.used)
             and not _is_of_other_state(question, table, words, selected)
+            and (table.dated or not digits & selected.used)
         ):
             explained.append((table, selected))
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))

@@ -290,6 +290,8 @@ class Table:
     def periods(self, words: AbstractSet[str] = frozenset()) -> list[tuple[int, Period | None]]:
         """Return the rows with their periods, by the columns of dates that a question's keywords name."""
         dated = self.dated_by(words)
+        births = self.operations.births  # from a birth to the day of joining nothing lasts
+        dated = [column for column in dated if births.isdisjoint(fold(column.header).split())] or dated
         return [
             (row, period_of_cells(text for column in dated if (text := column.dates[row]) is not None))
             for row in range(len(self.rows))
