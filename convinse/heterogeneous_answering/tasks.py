@@ -157,7 +157,7 @@ def _task(question: Question, text: str, evidence: Evidence) -> Task | None:
     if before and len(before["task"].split()) >= _MIN_WORDS and before["task"][0].islower():
         people += _people_in(question, before["names"])
         text = before["task"] if people else text
-    what, *parts = (part for part in _PARTS.split(text.rstrip(". ")) if part)
+    what, *parts = (part for part in (part.strip(" ,;") for part in _PARTS.split(text.rstrip(". "))) if part)
     due = ""
     for part in parts:
         first, *rest = part.split()
