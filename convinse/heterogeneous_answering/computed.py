@@ -15,7 +15,9 @@
 | `address` | "What is the landlord's e-mail?", "phone of the plumber" | the address, number or link in a line of a document |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
 | `role` | "Who is Ben Tiller?" | what a file says beside the name: "Ben Tiller (IT)", "Host: Inês Moura" |
+| `role`, `entry`, `list` | "Who prints the tickets?", "What does Omar have to do?" | who does a task, until when, his tasks (`tasks`) |
 | `section` | "What does section 4 say about notice?" | the sentence of that section |
+| `section` | "What if I cancel too late?" | the sentence that says what holds then (`conditions`) |
 | `span` | "How many years after A was B released?", "How long did the relay take?" | the whole years between two dates; from the start to the end of a row |
 | `interval` | "Who led Y before X?", "Since when has X led Y?" | facts and infobox values that hold for a time |
 
@@ -30,6 +32,7 @@ from collections.abc import Callable, Sequence
 
 from .addresses import addresses
 from .candidates import Computed
+from .conditions import consequences
 from .counts import counts
 from .document_entries import entries, holders, roles, sections
 from .intervals import by_intervals
@@ -46,12 +49,16 @@ from .tables.marks import marked
 from .tables.matches import matches
 from .tables.orders import ordered_things
 from .tables.table import Table
+from .tables.times import when_absent
 from .tables.words import with_numbers
+from .tasks import tasks
 
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the results of all operations; `tables` are the whole tables of the evidences' rows."""
-    question = with_numbers(question, tables)
+    if results := consequences(question):
+        return results
+    question, tables = when_absent(with_numbers(question, tables), tables)
     # what relates two tables is not to be asked of one of them, and what a table's form says not of its words
     for operation in (shared_names, matches, marked, ordered_hours):
         if results := operation(question, tables):
@@ -79,4 +86,5 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "section": lambda question, _: sections(question),
     "span": lambda question, tables: spans(question) or durations(question, tables),
     "sum": sums,
+    "task": lambda question, _: tasks(question),
 }

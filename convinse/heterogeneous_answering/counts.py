@@ -16,6 +16,7 @@ from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
 from .tables.selections import best_explained, extent_of
+from .tables.series import is_of_staff
 from .tables.table import Selection, Table, lettered
 from .tables.words import column_of_ballot, relates_rows, title_words, unexplained
 
@@ -34,7 +35,9 @@ def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] 
     properties = question.language.properties
     many = question.language.operations.counting.search(question.in_full)
     if many is None:
-        return None
+        behind_things = question.language.operations.count_behind.match(question.in_full)  # "member count"
+        nouns = properties.keywords(behind_things["things"]) if behind_things else frozenset[str]()
+        return (nouns | properties.keywords(behind_things["count"]), nouns) if behind_things else None
     common = properties.words.common
     behind = question.in_full[many.end() :].split()
     while behind and fold(behind[0]) in common:  # "of the films"
@@ -114,7 +117,9 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
     unnamed = [table for table in several if not things & (table.headers | table.title_keywords)]
-    found += [pair for pair in best_explained(COUNT, question, unnamed, words) if things & pair[1].used]
+    many = question.language.operations.counting.search(question.in_full)
+    counting = question.language.properties.keywords(many[0]) if many else frozenset[str]()
+    found += [pair for pair in best_explained(COUNT, question, unnamed, words - counting) if things & pair[1].used]
     # "How often did a deploy cause it?": rows whose cause is a deploy, not the different causes
     found.sort(key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
     for table, selected in found:
@@ -126,12 +131,13 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
             continue
         # "how many rooms does the flat have?" is not asked of the rooms in which things stand
         beside = question.language.properties.keyword_set(question.language.operations.beside_counts)
-        if not used and is_document and unexplained(question, table, words - things - beside, used):
+        if not used and is_document and unexplained(question, table, words - things - named_things - beside, used):
             continue
         if _asks_for_column(question, table, selected, words - named_things):
             continue
         number = _number(table, selected, named_things)
-        if number > 1 or (number == 1 and used and is_named and is_document):
+        is_of_cells = bool(used - things) and _are_kinds(table, things & used)
+        if number > 1 or (number == 1 and used and (is_named or is_of_cells) and is_document):
             places = table.evidence_places(selected.rows)
             rivals = frozenset(table.places.values()) if is_named and not is_document else frozenset[int]()
             answer = number_entity(str(number))
@@ -167,11 +173,19 @@ def _countable(
     ]
 
 
+def _are_kinds(table: Table, words: frozenset[str]) -> bool:
+    """Return True if several rows have some words: "how many dogs come on 11 May?" of the column "Animal"."""
+    return bool(words) and len(table.selection(words).rows) > 1
+
+
 def _names_of_things(question: Question, table: Table) -> frozenset[str]:
     """Return the words by which a table calls what its rows are: of "incidents.csv" the rows are incidents."""
     section = question.language.properties.keywords(table.rows[0]["section"])
     names = table.headers | table.title_keywords | section
-    return names | title_words(table, question) if _is_of_document(question, table) else names
+    if not _is_of_document(question, table):
+        return names
+    staff = question.language.operations.staff if is_of_staff(table, question) else ()
+    return names | title_words(table, question) | question.language.properties.keyword_set(staff)
 
 
 def _asks_for_column(question: Question, table: Table, selected: Selection, words: frozenset[str]) -> bool:

@@ -11,7 +11,7 @@ from ..records.evidence import Entity, is_of_mail, passage_start
 from .addresses import without_address
 from .candidates import Computed
 from .question import Question
-from .sentences import best_sentence, is_prose, sentence_spans
+from .sentences import best_sentence
 
 _UNEXPLAINED = 1  # words of a question for the value of a name, beside the name
 _LONGEST_ENTRY = 6  # words of a value that answers as a whole; a longer one has the answer in it
@@ -19,8 +19,6 @@ _HEADING_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?(\d+(?:\.\d+)*)\b")  # of "4 N
 _ROLE = re.compile(r"((?:[^\W\d_][\w'’.-]* ){0,3}[^\W\d_][\w'’.-]*) \(([^(),;]{2,40})\)")  # "Katrin Oswald (manager)"
 # also "Ms Ottilie Kern, 8 Chapel Road, Bath (landlady)"
 _HOLDER = re.compile(r"\b([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,3})(?:, \d[^();]{2,60})? \(([^(),;]{2,40})\)")
-# "order new towels (Jonas)", "call the plumber (Ingrid, until Friday)"
-_TASK = re.compile(r"(.*) \(([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,2})(?:, [^()]*)?\)\.?")
 _WORD_BEFORE = re.compile(r"\b([a-z]{3,})(?=((?: [A-Z][\w'’.-]*){1,4}))")
 _WEB = re.compile(r"https?://|www\.|mailto:")
 
@@ -70,10 +68,7 @@ def roles(question: Question) -> list[Computed]:
 
 
 def holders(question: Question) -> list[Computed]:
-    """Return the person whom a file puts beside a role or a task that a question names; empty if several differ.
-
-    "Rosa (manager)" for "who is the manager?", "- order towels (Jonas)" for "who orders towels?".
-    """
+    """Return the person whom a file puts beside a role that a question names, "Rosa (manager)"; empty if several differ."""
     keywords, types = question.language.properties.keywords, question.language.answer_types
     if not question.is_of_files or types.expected_type(question.in_full).kind != "person":
         return []
@@ -81,10 +76,6 @@ def holders(question: Question) -> list[Computed]:
     found: dict[str, Computed] = {}
     for place, read in enumerate(question.evidences):
         names = [match[1] for match in _HOLDER.finditer(read.text) if words and words == keywords(match[2])]
-        for start, end in sentence_spans(read) if is_prose(read) else ():
-            task = _TASK.fullmatch(read.text[start:end].strip())
-            if task and words and words <= keywords(task[1]):
-                names.append(task[2])
         for name in names if read.is_of_document else ():
             found.setdefault(fold(name), Computed(_entity(name), "role", (place,)))
     return [*found.values()] if len(found) == 1 else []

@@ -33,7 +33,12 @@ class MergedCandidates:
                 if is_item(entity["id"]):
                     self._items.setdefault(same_words(entity["label"], question.language.words), entity["id"])
         self._surnames: dict[str, set[str]] = {}  # items by the last word of their names
+        fillers = question.language.words.fillers
         for name, item in self._items.items():
+            if (
+                is_document_item(item) and name.split()[0] in fillers
+            ):  # "Hello Ines" of a letter is not the name of Ines
+                continue
             self._surnames.setdefault(name.split()[-1], set()).add(item)
 
     def _owner(self, name: str) -> str | None:

@@ -15,6 +15,7 @@ from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.property_names import PropertyNames
 from ..language.read_evidence import ReadEvidence
+from ..language.time_words import clock_times
 from ..language.word_lists import WordSet
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, question_items
@@ -33,6 +34,7 @@ _NOUN = re.compile(r" (?:[^\W\d_]+[ -]?){1,2}")  # one or two words behind a num
 # fit of an amount of money or time for a question for such, at least, and a factor of that of another quantity; chosen on 157 questions
 # over three folders: .5 makes two more wrong ones sure
 _OF_QUANTITY, _OF_OTHER_QUANTITY = 0.3, 0.1
+_OF_HOUR = 0.5  # fit of a time of the day for a question over files for a date: "when does it start?"
 _CLASS_WEIGHT = 0.2  # factor of the fit of a class if the question expects a thing
 
 
@@ -125,9 +127,17 @@ class Question:
         """Return the quantity that a question over files asks for; empty if its words do not tell."""
         return self.language.literals.quantity(self.in_full) if self.is_of_files else ""
 
+    @cached_property
+    def _may_be_hour(self) -> bool:
+        """Return True if a question over files asks for a time, which hours tell, too."""
+        kinds = (self.expected.kind, self.language.answer_types.expected_type(self.in_full).kind)
+        return self.is_of_files and "date" in kinds
+
     def fit(self, entity: Entity) -> float:
         """Return how well an entity fits the expected type, from 0 to 1."""
         fit = self._fit_of_kind(entity)
+        if self._may_be_hour and clock_times(entity["label"]) is not None:
+            return max(fit, _OF_HOUR)
         found = quantity_of(entity["label"]) if self._quantity else ""
         if not found:
             return fit
@@ -170,8 +180,8 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
             about = question_items(turn["top_evidences"])
         questions.append(
             Question(
-                turn["question"],
-                in_full(turn, resources.config.sr_delimiter),
+                language.times.with_weekdays(turn["question"]),
+                language.times.with_weekdays(in_full(turn, resources.config.sr_delimiter)),
                 asked_in_full(turn),
                 *type_and_classes,
                 [read[id(evidence)] for evidence in turn["top_evidences"]],

@@ -157,6 +157,11 @@ def _decides(question: Question, read: ReadEvidence) -> bool | None:
     terms = [keyword for word in folded for keyword in keywords(word) - about]
     first = {keyword: place for place, clause in reversed([*enumerate(clauses)]) for keyword in keywords(clause)}
     missing = {*terms} - first.keys()
+    # "only allowed on the terrace" forbids smoking in the clubhouse, even below a heading that is called so
+    last = next((keyword for word in reversed(folded) for keyword in keywords(word)), "")
+    is_limited = not words.limiting.isdisjoint(fold(sentence).split()) and folded[0] in words.permitting
+    if is_limited and last not in first and {*terms} - missing:
+        return False
     if not missing.isdisjoint(read.keywords):
         return None  # another sentence says it
     # what is permitted is said with other verbs: "can I bring my dog?"

@@ -48,6 +48,7 @@ class OperationWords(WordLists):
     earliest: WordSet
     latest: WordSet
     aging: WordSet
+    recent_times: WordSet
     degrees: Table
     lower_degrees: Table
     most: WordSet
@@ -87,6 +88,7 @@ class OperationWords(WordLists):
     located: WordSet
     origins: Table
     staying: re.Pattern[str]
+    staying_on: re.Pattern[str]
     choosing: WordSet
     continuing: WordSet
     sizes: WordSet
@@ -108,6 +110,15 @@ class OperationWords(WordLists):
     receiving: re.Pattern[str]
     adding: WordSet
     pending: re.Pattern[str]
+    settling: WordSet
+    staff: WordSet
+    absent: re.Pattern[str]
+    absences: WordSet
+    back: re.Pattern[str]
+    task_words: WordSet
+    done_words: WordSet
+    undone: re.Pattern[str]
+    due_words: WordSet
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]
@@ -122,6 +133,7 @@ class OperationWords(WordLists):
     differing: re.Pattern[str]
     sections: re.Pattern[str]
     counting: re.Pattern[str]
+    count_behind: re.Pattern[str]
     capacities: WordSet
     taken: WordSet
     vacant: WordSet
@@ -144,6 +156,8 @@ class OperationWords(WordLists):
     day_header: str
     dated: WordSet
     explaining: re.Pattern[str]
+    supposing: re.Pattern[str]
+    cases: WordSet
     asking: re.Pattern[str]
     counted_again: re.Pattern[str]
     summed_again: re.Pattern[str]
@@ -164,6 +178,9 @@ class OperationWords(WordLists):
             end = self._end(words, at)
             if (end is None and nth == 1) or self.is_denied(words, place):
                 continue
+            is_ago = words[at : at + 1] == [word] and not self.recent_times.isdisjoint(words[at + 1 : at + 2])
+            if is_ago and word in self.latest and self.words.articles.isdisjoint(words[max(0, at - 1) : at]):
+                continue  # "who won it last year?"
             by, highest, behind = end or (frozenset(), False, at)
             noun = tuple(map(self.properties.keyword, self._noun(words[behind:])))
             if not noun:  # "Which bus leaves first?"

@@ -103,6 +103,7 @@ class Words(WordLists):
     expletive: re.Pattern[str]
     opposites: Table
     permitting: WordSet
+    limiting: WordSet
     lacking: WordSet
     particles: WordSet
     clauses: re.Pattern[str]

@@ -12,7 +12,7 @@ from ..records.literals import MONTHS, is_calendar_day, is_date
 from ..records.periods import ALL_TIME, AskedTime, Boundary, Period, day_number
 from ..records.written_values import ORDINAL, find_literals
 from .text import Words, fold
-from .word_lists import WordLists, WordSet
+from .word_lists import Ordered, Renamed, WordLists, WordSet
 
 # 2014-1-1, 06/30/1993
 _DATE = re.compile(r"\b(?P<a>[0-9]{1,4})\s?[-/]\s?(?P<b>[0-9]{1,2})\s?[-/]\s?(?P<c>[0-9]{1,4})\b")
@@ -26,7 +26,7 @@ _NAMED_DECADE = re.compile(
 )
 _MONTHS, _DAYS = 12, 31
 _HOURS, _MINUTES = 24, 60
-_MONTH = rf"(?P<month>{'|'.join(MONTHS)})"
+_MONTH = rf"(?P<month>{'|'.join(f'{name}|{name[:3]}' for name in MONTHS)})"
 _DAY = rf"(?P<day>[0-9]{{1,2}})(?:{ORDINAL})?"
 _PHRASE_END = r"(?=\s*(?:$|[?!.,;)]|(?:and|at|between|before|after|from|in|for|on)\b))"
 # 3 March, the 3rd of March, March 3rd, on the 14th, on 14.3.; the number of a floor is no day
@@ -44,6 +44,9 @@ _RANGE_OF_HOURS = re.compile(
     rf"(?i)\b(?:between|from) {_HOUR.format('first_')} (?:and|to|until|till) {_HOUR.format('last_')}{_PHRASE_END}"
 )
 _CLOCK = re.compile(rf"(?i)(?:\b(?P<lead>[a-z]+) )?(?<![\w.,:/-]){_HOUR.format('')}(?![\w%:/-])")
+
+
+_SHORT_WEEKDAYS = [name.lower() for name in calendar.day_abbr]
 
 
 class PartOfTime(NamedTuple):
@@ -71,6 +74,11 @@ class TimeWords(WordLists):
     after: WordSet
     since: WordSet
     until: WordSet
+    leading_days: WordSet
+    hour_names: Ordered
+    parts_of_hour: Renamed
+    past_hour: WordSet
+    to_hour: WordSet
     beside: WordSet
     starting: WordSet
     ending: WordSet
@@ -79,6 +87,7 @@ class TimeWords(WordLists):
     former: WordSet
     week: re.Pattern[str]
     hours: re.Pattern[str]
+    bound_when: re.Pattern[str]
     hour: re.Pattern[str]
     moments: WordSet
     lasting: WordSet
@@ -188,14 +197,24 @@ class TimeWords(WordLists):
             ),
         )
 
+    def with_weekdays(self, question: str) -> str:
+        """Return the question with the weekdays in full behind words that lead to them: "on Saturday" for "on sat"."""
+        return self._short_weekday.sub(
+            lambda match: f"{match['lead']}{calendar.day_name[_SHORT_WEEKDAYS.index(match['day'].lower())]}", question
+        )
+
+    @cached_property
+    def _short_weekday(self) -> re.Pattern[str]:
+        leading = "|".join(sorted(self.leading_days))
+        return re.compile(rf"(?i)\b(?P<lead>(?:{leading}) )(?P<day>{'|'.join(_SHORT_WEEKDAYS)})\b\.?(?!-)")
+
     def _day_of_month(self, question: str) -> PartOfTime | None:
         """Return the only day that a question names without a year, or those before or after it."""
         found = [match for pattern in _DAY_OF_MONTH for match in pattern.finditer(question)]
         if len(found) != 1:
             return None
         (match,) = found
-        name = match["month"].capitalize()
-        day, month = int(match["day"]), int(name) if name.isdigit() else 1 + MONTHS.index(name) if name else 0
+        day, month = int(match["day"]), _month(match["month"])
         if not 0 < day <= _DAYS or month > _MONTHS:
             return None
         lead = {*fold(question[: match.start()]).removesuffix("the").split()[-1:]}
@@ -219,6 +238,15 @@ class TimeWords(WordLists):
             if first is None or last is None:
                 return None
             return PartOfTime(between[0], lambda begin, end: begin <= last and first <= end)
+        if spoken := self._spoken_hour.search(question):
+            hour, part = spoken["hour"].lower(), int(self.parts_of_hour[spoken["part"].lower()])
+            number = int(hour) if hour.isdigit() else 1 + self.hour_names.index(hour)
+            half_day = _HOURS * _MINUTES // 2
+            morning = (_MINUTES * number + (part if spoken["past"] else -part)) % half_day
+            either = (morning, morning + half_day)
+            return PartOfTime(
+                spoken[0], lambda begin, end: any(begin == each or begin <= each < end for each in either)
+            )
         found = []
         for match in _CLOCK.finditer(question):
             minutes, lead = _minutes(match), fold(match["lead"] or "")
@@ -239,6 +267,15 @@ class TimeWords(WordLists):
         # "at 2" may be 14:00
         times = (time,) if is_exact or time >= _HOURS * _MINUTES // 2 else (time, time + _HOURS * _MINUTES // 2)
         return PartOfTime(words, lambda begin, end: any(begin == each or begin <= each < end for each in times))
+
+    @cached_property
+    def _spoken_hour(self) -> re.Pattern[str]:
+        """The pattern of "half past seven" and "quarter to 9"."""
+        parts, names = "|".join(self.parts_of_hour), "|".join(self.hour_names)
+        past, to = "|".join(sorted(self.past_hour)), "|".join(sorted(self.to_hour))
+        return re.compile(
+            rf"(?i)\b(?P<part>{parts}) (?:(?P<past>{past})|(?:{to})) (?P<hour>{names}|[0-9]{{1,2}})\b(?![:.][0-9])"
+        )
 
     def clause(self, question: str, event: Period) -> Period | None:
         """Return the time of a clause ("while X played", "after X was founded") about an `event`; None without a clause."""
@@ -323,6 +360,12 @@ def clock_times(text: str) -> tuple[int, int] | None:
     half = matches[-1]["half"] if matches[-1] else None
     minutes = [_minutes(match, half=half) if match else None for match in matches]
     return None if None in minutes else (minutes[0] or 0, minutes[-1] or 0)
+
+
+def _month(name: str) -> int:
+    """Return the number of a month by its name, in full or short, or by its digits; 0 for none."""
+    short = [month[:3].casefold() for month in MONTHS]
+    return int(name) if name.isdigit() else 1 + short.index(name[:3].casefold()) if name else 0
 
 
 def _minutes(match: re.Match[str], end: str = "", half: str | None = None) -> int | None:

@@ -38,6 +38,8 @@ _FRACTIONS = dict(
 )
 _VULGAR = f"[{''.join(_FRACTIONS)}]"
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−–", "0123456789-+--")
+# texts of a cell among prices: nothing is to be paid
+FREE = frozenset(("free", "free of charge", "gratis"))
 # texts of a cell that says nothing
 UNKNOWN = frozenset(
     (

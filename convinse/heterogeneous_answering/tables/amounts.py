@@ -21,7 +21,16 @@ from .cell_answers import cell_answers
 from .columns import Column
 from .selections import extent_of, selected_rows
 from .table import Selection, Table
-from .words import content_words, is_of_money, is_of_one_way, is_unexplained, money_words, row_words, total_or_all
+from .words import (
+    content_words,
+    is_of_money,
+    is_of_one_way,
+    is_unexplained,
+    money_words,
+    row_words,
+    title_words,
+    total_or_all,
+)
 
 _DECIMALS = 2  # of an average, as amounts of money have them
 
@@ -98,6 +107,7 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     spoken = content_words(question) - properties.keywords(summing)
     words = spoken - properties.keyword_set(operations.adding) - properties.keyword_set(["money"])
+    words -= properties.keyword_set(operations.every.findall(text))  # "planned for everything"
     asks_for_money = not _asks_for_other_measure(question, spoken)
     for table in tables:
         # "how much did they pay?" without a column that is called so
@@ -115,6 +125,8 @@ def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if nouns and not is_of_rows and not nouns[0] & (measure.keywords | row_words(table, question)):
             continue
         selected = selected_rows(question, table, words - measure.keywords)
+        if selected is None or len(selected.rows) < 2:  # "all boats together" of boats and a rowing boat
+            selected = selected_rows(question, table, words - measure.keywords - title_words(table, question))
         if selected is None or len(selected.rows) < 2:
             continue
         if not summing and _is_name_of_one(table, selected):

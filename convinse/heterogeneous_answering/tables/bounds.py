@@ -65,8 +65,11 @@ def bounds_of(question: Question) -> Iterator[Bound]:
         amount = _AMOUNT.match(behind)
         written = amount and value_of(amount["number"].rstrip(".,"))
         if amount and written and written_out(amount[0].split()[-1]) not in MONTHS:  # "from 20 April" is a day
-            value = value_of(amount[0].strip()) or written
-            said = question.in_full[comparing.end() :].split()[: len(amount[0].split())]
+            *_, last = amount[0].split()
+            has_unit = last.casefold() not in question.language.words.common  # "above 500 who have not paid"
+            counted = amount[0] if has_unit else amount["number"]
+            value = value_of(counted.strip()) or written
+            said = question.in_full[comparing.end() :].split()[: len(counted.split())]
             words = question.in_full[comparing.start() : comparing.end()] + " ".join(said)
             yield Bound(words, value.amount, written.amount, value.unit, is_above, is_inclusive)
 

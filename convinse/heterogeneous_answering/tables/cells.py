@@ -9,13 +9,14 @@ from collections.abc import Set as AbstractSet
 from ...language.text import fold
 from ...records.evidence import Cell, Entity
 from ...records.literals import is_date, is_document_item, is_number, number_entity
+from ...records.periods import Boundary
 from ...records.ranked_rows import value_of
 from ...records.units import BASE_UNITS
 from ...records.written_values import UNKNOWN, day_in, value_at
 from ..addresses import is_phone, without_address
 from ..candidates import Computed
 from ..question import Question
-from .bounds import with_measures
+from .bounds import bound_words, with_measures
 from .cell_answers import cell_answers, head_keywords
 from .columns import Column
 from .meanings import meant_column
@@ -106,7 +107,15 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
         return None
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None
+    if question.is_of_files and bound_words(question):  # "lessons under 60 euros" are not the one of 60 minutes
+        return None
     words = content_words(question)
+    counted = operations.counting.search(question.in_full)
+    if counted and is_document_item(
+        table.rows[0]["page"]
+    ):  # "how many boats are there?" is not asked of the rowing boat
+        behind = question.in_full[counted.end() :].split()[:1]
+        words -= title_words(table, question) & question.language.properties.keyword_set(behind)
     if column_of_ballot(question, table) is not None:  # "who voted against it" of "No"
         words -= question.language.properties.keyword_set(operations.voting.union(*operations.ballots.values()))
     selection = table.selection(words)
@@ -183,6 +192,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     held = [column for column in table.columns if is_of_holders(column, question)]
     if held and question.language.operations.holding.search(question.in_full):  # "who has Emma?"
         return held[0]
+    if bound := _hour(question, table, row) or _first_or_last_day(question, table):
+        return bound
     head = head_keywords(question)
     day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     births = question.language.properties.keyword_set(question.language.operations.births)
@@ -221,6 +232,31 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     # "what does it charge?" of a column "Rate per hour"
     is_measure = len(fitting) == 1 and not fitting[0].keywords.isdisjoint(wide - words)
     return fitting[0] if is_measure or (len(fitting) == 1 and is_named) else None
+
+
+def _hour(question: Question, table: Table, row: int) -> Column | None:
+    """Return the column of hours of a file for "what time is X" and "until when is X", where a row has hours; None without one."""
+    times, clocks = question.language.times, [column for column in table.clocks if column.clock[row]]
+    asks_for_hour = times.hours.search(question.in_full) is not None
+    bound = times.bound_when.match(question.in_full)
+    if not clocks or table.pairs or not (asks_for_hour or bound) or not is_document_item(table.rows[row]["page"]):
+        return None
+    words = question.language.properties.keywords(question.in_full)
+    if any(column.keywords & words for column in table.clocks):
+        return None  # the question names the column
+    if bound["end"] if bound else times.boundary(question.in_full) is Boundary.END:
+        ends = (times.ending | times.until) & {*fold(clocks[-1].header).split()}
+        return clocks[-1] if ends else None
+    return clocks[0]
+
+
+def _first_or_last_day(question: Question, table: Table) -> Column | None:
+    """Return the column of the first or the last day, "From" or "To", for "from when is X away", "until when" and "when is X back"."""
+    bound = question.language.times.bound_when.match(question.in_full)
+    is_back = question.language.operations.back.search(question.text) is not None
+    if not (bound or is_back) or table.pairs or not lasts(question, table.dated):
+        return None
+    return table.dated[1] if is_back or (bound and bound["end"]) else table.dated[0]
 
 
 def _fits(

@@ -15,7 +15,7 @@ from ...records.literals import MONTHS
 from ...records.periods import day_of
 from ...records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
 from ...records.units import quantity_of
-from ...records.written_values import UNKNOWN, day_in
+from ...records.written_values import FREE, UNKNOWN, day_in
 
 # the names of weekdays and months, by what headers have for them: "Mon", "mar."
 _WRITTEN_OUT = {
@@ -38,6 +38,10 @@ def written_out(header: str) -> str:
     return _WRITTEN_OUT.get(header.strip().rstrip(".").casefold(), "")
 
 
+def _priced(cell: Cell | None) -> Cell | None:
+    return {**cell, "text": "0"} if cell is not None and cell["text"].strip().lower() in FREE else cell
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column of a table: its cell in each row, None if the row has no cell there."""
@@ -48,8 +52,9 @@ class Column:
 
     @cached_property
     def order(self) -> ColumnOrder | None:
-        """The order of its cells; None if their values have no order."""
-        return column_order(self.cells)
+        """The order of its cells; None if their values have no order. "Free" is a price of 0."""
+        is_priced = any(quantity_of(text) == "money" for text in (self.header, *self.texts))
+        return column_order([_priced(cell) for cell in self.cells] if is_priced else self.cells)
 
     @cached_property
     def dates(self) -> list[str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
-from ...language.text import fold
+from ...language.operations import AskedOrder
 from ...records.evidence import Entity
 from ...records.literals import is_calendar_day
 from ...records.units import UNIT_RANKS
@@ -13,10 +13,10 @@ from ..candidates import Computed
 from ..question import Question
 from .columns import Column
 from .selections import extent_of
-from .series import column_of_people
+from .series import column_of_people, is_of_births, starts
 from .table import Table, evidence_of_row
 from .times import lasts
-from .words import content_words, unexplained
+from .words import content_words, title_words, unexplained
 
 _MOST_VERBS = 1  # words of a question that no table has: "take", "run"
 
@@ -51,6 +51,8 @@ def lasting_longest(question: Question, tables: Sequence[Table]) -> list[Compute
     if order is None or not question.is_of_files or not order.by & properties.keyword_set(UNIT_RANKS[1]):
         return []
     words = content_words(question) - properties.keyword_set(order.words) - order.by
+    if any(_has_length(question, table, order) for table in tables):
+        return []
     for table in tables:
         selected = table.selection(words)
         rest = unexplained(question, table, words, selected.used) - properties.light_keywords
@@ -77,10 +79,21 @@ def lasting_longest(question: Question, tables: Sequence[Table]) -> list[Compute
     return []
 
 
+def _has_length(question: Question, table: Table, order: AskedOrder) -> bool:
+    """Return True if a table says how long its things take, or since when they last, and a question names these.
+
+    "Shortest treatment" of columns "Treatment" and "Duration", "who has worked here longest?" of "Since".
+    """
+    if question.language.operations.staying_on.search(question.in_full):
+        return len(table.dated) == 1 and starts(table, question)
+    things = {*order.noun} & (table.headers | title_words(table, question))
+    lengths = [column for column in table.amounts if column.keywords & order.by and not column.is_timed]
+    return bool(things and lengths)
+
+
 def _span_of_days(question: Question, table: Table, row: int) -> timedelta | None:
     """Return the time between the first and the last day of a row, to the minute if both say so; None without both."""
-    births = question.language.operations.births
-    if any(not births.isdisjoint(fold(column.header).split()) for column in table.dated):
+    if any(is_of_births(column, question) for column in table.dated):
         return None  # from a birth to the day of joining nothing lasts
     if not lasts(question, table.dated) and not _are_in_order(table.dated):
         return None

@@ -17,6 +17,7 @@ from .columns import Column
 from .selections import alternatives, best_explained, extent_of, selected_rows
 from .states import denied_words, named_state
 from .table import Selection, Table, evidence_of_row
+from .times import lasts
 from .words import content_words, is_of_holders, relates_rows, title_words, unexplained
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
@@ -63,6 +64,8 @@ def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
     """Return True if a question asks for several things, False if it may, None if it asks for something else."""
     operations, times, text = question.language.operations, question.language.times, question.in_full
     others = operations.order(text), operations.counting.search(text), operations.differing.search(text)
+    if operations.supposing.match(text):  # "what if I do not pay?"
+        return None
     if any(others) or operations.summing.match(text) or relates_rows(question, tables):
         return None
     if operations.offers(text):
@@ -137,6 +140,8 @@ def _is_surely_several(question: Question, table: Table, selected: Selection, wo
     verbs = question.language.properties.keyword_set(question.language.operations.verbs.findall(question.in_full))
     whats = question.language.operations.whats.search(question.in_full)
     verbs |= question.language.properties.keywords(whats[0]) if whats else frozenset()
+    if not question.language.words.doing.isdisjoint(fold(question.in_full).split()):  # "when does Mrs Kuhl come?"
+        verbs |= question.language.properties.keywords(question.in_full.split()[-1])
     is_explained = not unexplained(question, table, words, selected.used) - verbs
     is_of_people = table.pairs and _column_of_people(question, table, selected) is not None
     is_judged = is_of_people or bool(selected.lacking) or _are_named(table, selected)
@@ -202,7 +207,9 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
     if any(column.keywords & nouns for column in equal):
         return None  # "what kinds of waste" of the rows with "organic waste"
     if types.expected_type(text).kind == "date" and table.dated:  # "When is paper collected?"
-        return table.dated_by(words)[0]
+        dated = table.dated_by(words)
+        is_named = any(column.keywords & words for column in dated)
+        return dated[0] if is_named or len(dated) == 1 or lasts(question, dated) else None
     if types.expected_type(text).kind == "place":  # "where do we play on 19 April?" of a column "Location"
         located = question.language.properties.keyword_set(question.language.operations.located)
         if places := [column for column in columns if column.keywords & located]:
@@ -214,6 +221,8 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
         found = _column_of_persons(question, table, columns, words - selected.used)
     else:
         found = _entries_with(question, selected, columns, nouns)
+    if found is None and kind != "person" and types.is_request(text) and nouns and nouns <= selected.used:
+        return table.name_column  # "dogs on 11 May" of the column "Animal"
     return found or _names_of_rows(question, table, columns, nouns, kind, is_their_name)
 
 
@@ -239,6 +248,7 @@ def _headed(
 ) -> list[Column]:
     """Return those of some columns whose headers the nouns of a question name."""
     headed = [column for column in columns if column.keywords & nouns and not column.keywords & selected.used]
+    headed = table.without_numbers(headed)
     # "visits at 10:15" of a column "Day of visit"
     if nouns & (table.title_keywords | title_words(table, question)):
         headed = [column for column in headed if not column.is_dated or _is_said(column.header, question)]
@@ -300,7 +310,12 @@ def _column_of_persons(
     """Return the column that the words of a question for people name ("who owns it?"), else one of people by its header."""
     asking = question.language.operations.with_doers(asking)
     headers = [column for column in columns if column.keywords and column.keywords <= asking]
+    # "who has the evening shift on Sunday?" of "Fri", "Sat" and "Sun"
+    spoken = question.language.properties.keywords(question.in_full)
+    headers += [column for column in columns if column.is_of_weekday and column.keywords & spoken]
     people = table.people(question.language.answer_types, columns)
+    names = question.language.names
+    people += [column for column in columns if all(names.without_title(text) != text for text in column.filled)]
     held: list[Column] = []
     if named_state(question, table):  # "who has not returned a book?" of "Book", "Author" and "Borrower"
         held = [column for column in columns if is_of_holders(column, question)]

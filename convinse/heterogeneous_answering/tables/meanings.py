@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from ...language.text import fold
+from ...records.evidence import Cell
+from ...records.literals import is_date
 from ...records.units import quantity_of
+from ...records.written_values import day_in
 from ..question import Question
 from ..ranked_answers import AnswerCandidate
 from .columns import Column
@@ -20,6 +23,8 @@ _ALIKE = 0.3
 # The same for "who is the wife of Rolf?", where many headers name people: seven of ten are nearer to their property, one of twenty to another.
 _ALIKE_PERSON = 0.41
 _ASKED = 0.35  # of a verb and its column: "does it speak it" and "Languages" have .40, "does it teach it" has .30
+# The same for "how fast is it", whose measures have names: "Time" has .49, "Price per day" .43, and "Hours per week" .42 for what it earns.
+_ASKED_MEASURE = 0.44
 _NAME = "it"  # stands for what a question names
 _WORD = re.compile(r"[\w'’-]+")
 
@@ -33,7 +38,7 @@ def is_of_other_column(question: Question, best: AnswerCandidate) -> bool:
     if not read.is_of_document or "row" not in read.evidence or not answer:
         return False
     name, *others = read.evidence["row"]["cells"]
-    cell = next((cell for cell in others if answer <= keywords(cell["text"])), None)
+    cell = next((cell for cell in others if answer <= keywords(cell["text"]) or _is_day(best, cell)), None)
     is_for_value = question.language.answer_types.expected_type(question.in_full).kind in ("date", "number", "place")
     if cell is None and is_for_value and answer <= keywords(name["text"]):
         cell = name
@@ -56,6 +61,12 @@ def is_of_other_column(question: Question, best: AnswerCandidate) -> bool:
     return vectors is not None and float(vectors[1] @ vectors[0]) < least
 
 
+def _is_day(answer: AnswerCandidate, cell: Cell) -> bool:
+    """Return True if an answer is the day of a cell, written in another way."""
+    day = day_in(cell["text"]) if is_date(answer.entity["id"]) else None
+    return day is not None and day.entity["id"] == answer.entity["id"]
+
+
 def meant_column(question: Question, columns: Sequence[Column], named: AbstractSet[str]) -> tuple[Column | None, float]:
     """Return the column that a question means without a word of its header, and their cosine; None for the column if none is near.
 
@@ -67,7 +78,11 @@ def meant_column(question: Question, columns: Sequence[Column], named: AbstractS
     likeness = vectors[1:] @ vectors[0]
     best = int(likeness.argmax())
     is_for_person = question.language.answer_types.expected_type(question.in_full).kind == "person"
-    is_near = likeness[best] >= (_ALIKE_PERSON if is_for_person else _ASKED)
+    least = _ALIKE_PERSON if is_for_person else _ASKED
+    names_of = question.language.literals.names_of
+    if any(len(names_of(word)) > 1 for word in question.language.properties.keywords(question.in_full) - named):
+        least = _ASKED_MEASURE
+    is_near = likeness[best] >= least
     return (columns[best] if is_near else None), float(likeness[best])
 
 

@@ -16,9 +16,10 @@ from .cells import has_named_order
 from .columns import Column
 from .durations import lasting_longest
 from .selections import extent_of, selected_rows
-from .series import Listing, columns_of_doers, items_of, listing_by_date
+from .series import Listing, columns_of_doers, is_of_staff, items_of, listing_by_date, starts
 from .table import Selection, Table, evidence_of_row
-from .words import content_words, is_of_money, row_words, total_or_all, unexplained
+from .times import lasts, words_of_seasons
+from .words import content_words, is_of_money, row_words, title_words, total_or_all, unexplained
 
 _MOST_UNEXPLAINED = 2  # words of the question; chosen on WikiTableQuestions' training part
 _SECOND = 2  # facts name the thing that follows, no further ones: "the second film"
@@ -45,7 +46,9 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
         timed = [column.keywords for table in tables for column in table.columns if column.is_timed]
         order = order._replace(by=order.by.union(*timed), highest=order.highest != bool(timed))
     if operations.staying.search(question.in_full):
-        tables = [table for table in tables if _since(table, question)] or tables
+        started = [table for table in tables if starts(table, question)]
+        lasting_on = [table for table in started if not lasts(question, table.dated)]
+        tables = lasting_on or started or tables
         order = order._replace(by=frozenset(), highest=False)
     tables = [table for table in tables if not has_named_order(question, table)]
     listing_of = _by_amount if order.by else listing_by_date
@@ -65,22 +68,24 @@ def ordered_things(question: Question, tables: Sequence[Table]) -> list[Computed
     return _following(order, question)
 
 
-def _since(table: Table, question: Question) -> bool:
-    """Return True if a table has a column of dates since which something holds: "Since", "Joined"."""
-    times = question.language.times
-    return any((times.since | times.starting) & {*fold(column.header).split()} for column in table.dated)
-
-
 def _unexplained(listing: Listing, order: AskedOrder, question: Question) -> frozenset[str]:
     """Return the words of a question that neither its order nor a table explains."""
     properties, table = question.language.properties, listing.table
     words = content_words(question) - properties.keyword_set(order.words) - order.by
     words -= properties.keywords(" ".join(bound_words(question)))
     words &= properties.keywords(question.language.times.without_time(question.in_full))
+    words -= words_of_seasons(question, table) if question.is_of_files else frozenset()
     verbs = properties.keyword_set(question.language.operations.adding).difference(
         order.noun
     )  # an "order" is a thing, too
     rest = unexplained(question, table, words - verbs - row_words(table, question), table.selection(words).used)
+    operations, text = question.language.operations, question.in_full
+    if question.is_of_files and (staying := operations.staying.search(text)):
+        rest -= properties.keywords(staying[0])
+    if {*order.noun} & listing.measures[0].keywords:  # "who works the fewest hours?" of "Hours"
+        rest -= properties.keyword_set(operations.verbs.findall(text))
+    if question.language.answer_types.expected_type(text).kind == "person" and is_of_staff(table, question):
+        rest -= {*order.noun[-1:]}  # "who is the newest employee?"
     # "the cheapest group lesson" of a column "Group" names its rows
     is_by_header = len(order.noun) > 1 and bool(listing.measures[0].keywords & {*order.noun[:-1]})
     return rest - {order.noun[-1]} if is_by_header else rest
@@ -184,13 +189,14 @@ def _by_amount(table: Table, order: AskedOrder, question: Question) -> Listing |
     if measure is None or (relating & {*question.in_full.lower().split()}) - bounds:
         return None
     page = language.properties.keywords(question.items.label(table.rows[0]["page"]) or "")
-    selection = table.selection(words - measure.keywords - (page if page <= words else frozenset()))
+    selecting = words - measure.keywords - (page if page <= words else frozenset())
+    selection = table.selection(selecting)
     rows = selection.rows
     if time := language.times.time(question.in_full):
         within = table.within(time, words)
         rows = [row for row in rows if row in within] or rows
     if is_document_item(table.rows[0]["page"]):  # "the cheapest flat with a lift"
-        admitted = selected_rows(question, table, words - measure.keywords)
+        admitted = selected_rows(question, table, selecting)
         rows = [row for row in rows if admitted is None or row in admitted.rows]
     if len(words - selection.used - table.headers - table.title_keywords - order.by - page) > _MOST_UNEXPLAINED:
         return None
@@ -204,7 +210,7 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     types, words = question.language.answer_types, question.language.properties.keywords(question.in_full)
     head, kind = head_keywords(question) - order.by, question.expected.kind
     headed = [column for column in table.columns if column.keywords & head and column is not measure]
-    headed = _without_numbers(headed, table)
+    headed = table.without_numbers(headed)
     if headed:
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))
     if kind == "date":
@@ -213,14 +219,14 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
         return measure  # "how much is the cheapest room"
     first = frozenset(order.noun[:1]) - measure.keywords
     things = [column for column in table.columns if column.keywords & frozenset(order.noun) and column is not measure]
-    things = _without_numbers(things, table)
+    things = table.without_numbers(things)
     is_for_person = kind == "person" and types.expected_type(question.in_full).kind == kind
     if first & row_words(table, question) and not is_for_person:  # "cheapest firm per hour" of firms
         return things[0] if things and things[0].keywords & first else table.name_column
     if (
         kind in ("number", "any")
         and measure.keywords & (head | frozenset(order.noun))
-        and not table.headers & (head - measure.keywords)
+        and not (table.headers | title_words(table, question)) & (head - measure.keywords)
     ):
         return measure
     if kind == "person" and not is_for_person:  # "longest incident" of incidents
@@ -232,16 +238,11 @@ def _answer_column(table: Table, measure: Column, order: AskedOrder, question: Q
     return things[0] if things else table.name_column
 
 
-def _without_numbers(columns: Sequence[Column], table: Table) -> list[Column]:
-    """Return columns without those that number what a column of names names: "Member no"."""
-    names = table.name_column
-    has_names = names is not None and table.is_of_names(names)
-    return [column for column in columns if not (has_names and column.numbers_rows)]
-
-
 def _rows_at_place(listing: Listing, order: AskedOrder, question: Question) -> list[int]:
     nouns = noun_keywords(order.noun, question)
-    for column in listing.table.columns if not (order.by or order.highest) else ():
+    # the oldest member is not the one with the number 1
+    is_place = not (order.by or order.highest or order.words & question.language.operations.aging)
+    for column in listing.table.columns if is_place else ():
         if (
             column.is_numbering and not column.is_dated and column.keywords & nouns
         ):  # "the fifth season" is that with a 5
@@ -264,7 +265,9 @@ def _entities(listing: Listing, row: int, question: Question) -> list[Entity]:
     if column is not None and column in listing.measures and listing.is_name:
         cell = column.cells[row]
         return [] if cell is None else [{"id": cell["text"], "label": cell["text"]}]
-    if listing.asking or column is None:
+    # "first visit on Tuesday" for a day, as models take it, is answered by the visit
+    is_of_kind = question.expected.kind not in ("date", "number") or not (listing.is_name and question.is_of_files)
+    if (listing.asking and is_of_kind) or column is None:
         return answer_in_row(listing.table, row, question, listing.asking, name_column=column, is_name=listing.is_name)
     cell = column.cells[row]
     return [] if cell is None else cell_answers(cell, question) or [{"id": cell["text"], "label": cell["text"]}]

@@ -12,7 +12,7 @@ from itertools import takewhile
 from ...language.text import fold
 from ...records.conversation import Extent
 from ..question import Question
-from .bounds import bound_words, bounds_of, limiting_column, measure_of
+from .bounds import Bound, bound_words, bounds_of, limiting_column, measure_of
 from .columns import Column
 from .states import denied_words, named_state, rows_in_state
 from .table import Selection, Table
@@ -59,7 +59,7 @@ class _RowConditions:
         self._limit = limiting_column(question, table)
         bounds = list(bounds_of(question))
         denied, self._denying = denied_words(question, table)
-        if bounds or self._limit:  # "not more than 5" denies the bound
+        if self._limit or _denies(question, bounds):
             denied = frozenset()
         offered = frozenset[str]().union(*either)
         self._is_offer_denied = bool(either) and denied >= offered
@@ -186,6 +186,15 @@ class _RowConditions:
                 denied -= language.properties.keyword_set(language.answer_types.date_nouns)
         denied &= self._words
         return _without(self._table, selected, denied) if denied else selected
+
+
+def _denies(question: Question, bounds: Sequence[Bound]) -> bool:
+    """Return True if a question denies its first bound, "not more than 5", and no state: "above 500 euros that are not paid"."""
+    denial = question.language.words.denial.search(question.in_full)
+    if denial is None or not bounds:
+        return False
+    place = question.in_full.find(bounds[0].words)
+    return denial.start() <= place and len(question.in_full[denial.end() : place].split()) <= 1
 
 
 def _without(table: Table, selected: Selection, words: frozenset[str]) -> Selection | None:
@@ -320,6 +329,8 @@ def best_explained(
     # "on Tuesday" of a column of days of the week is not asked of dates of birth
     season = question.language.times.seasons(question.in_full)
     days = question.language.properties.keywords(season.words) if season else frozenset[str]()
+    digits = frozenset(word for word in days if word.isdigit())  # 15 is no day of prices
+    days -= digits
     saying = [table for table in tables if days and any(days & row for row in table.row_keywords)]
     explained: list[tuple[Table, Selection]] = []
     for table in saying or tables:
@@ -328,6 +339,7 @@ def best_explained(
             selected is not None
             and not is_unexplained(operation, question, table, words, selected.used)
             and not _is_of_other_state(question, table, words, selected)
+            and (table.dated or not digits & selected.used)
         ):
             explained.append((table, selected))
     return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))

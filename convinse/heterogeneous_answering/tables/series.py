@@ -12,7 +12,8 @@ from ...records.literals import is_document_item, is_item
 from ..question import Question
 from .cell_answers import noun_keywords
 from .columns import Column
-from .table import Table
+from .table import Selection, Table
+from .times import lasts, rows_in_season, words_of_seasons
 from .words import content_words, row_words
 
 _UNEXPLAINED_OF_SERIES = 1  # words of a question for a thing of a series
@@ -55,8 +56,12 @@ def listing_by_date(table: Table, order: AskedOrder, question: Question) -> List
     # a model takes "newest invoice" for a person
     kinds = {question.expected.kind, question.language.answer_types.expected_type(question.in_full).kind}
     is_for_person = is_file and kinds == {"person"}
+    doers = columns_of_doers(table, order, question)
+    if is_for_person and order.words & question.language.operations.aging and not (doers or (nouns and is_in_cells)):
+        measures = [column for column in measures if is_of_births(column, question)]  # no day of joining tells an age
     titles = row_words(table, question) if is_file else table.title_keywords
-    name_column = _naming_column(table, nouns, is_in_cells or bool(titles & nouns), is_for_person)
+    is_of_things = is_in_cells or bool(titles & nouns) or (is_for_person and is_of_staff(table, question))
+    name_column = _naming_column(table, nouns, is_of_things, is_for_person)
     if not measures or name_column is None:
         return None
     headers, page_words = table.title_keywords | table.headers, words.keywords(question.items.label(page))
@@ -65,6 +70,9 @@ def listing_by_date(table: Table, order: AskedOrder, question: Question) -> List
         rest = frozenset(word for word in rest if not word.isdigit())
     rows, matched = _rows_with_words(table, question, rest - headers)
     asking, kind = spoken - nouns, question.expected.kind
+    types = question.language.answer_types
+    if is_file and kinds >= {"any"} and types.is_request(question.in_full):  # and "first visit on Tuesday" for a day
+        kind = "any"
     for_names = words.keyword_set(question.language.operations.naming)
     asks_for_cell = bool(asking & headers - for_names) or kind not in ("any", "item")
     is_named = name_column.order is None and bool(name_column.keywords & (nouns | for_names))
@@ -77,10 +85,10 @@ def listing_by_date(table: Table, order: AskedOrder, question: Question) -> List
         others = table.headers.difference(matched, for_names, *(column.keywords for column in measures))
         is_name = is_name or bool(said_of_rows and not asking & others)
     if is_file and kind == "person":
-        doers = columns_of_doers(table, order, question)
         people = doers[0] if doers else column_of_people(table, name_column, question) if is_for_person else None
         name_column, is_name = people or name_column, is_name or people is not None
     score = bool(name_column.keywords & nouns) + len(matched) + len(rest & headers)
+    score += is_for_person and is_of_staff(table, question)
     is_series = (
         _is_of_kind(table, name_column, order, question)
         and (is_named or asks_for_cell)
@@ -91,11 +99,15 @@ def listing_by_date(table: Table, order: AskedOrder, question: Question) -> List
 
 
 def _measures_of_time(table: Table, spoken: frozenset[str]) -> list[Column]:
-    """Return the columns that put rows in order of time: of dates (of equal years those of days decide), of hours, or numbers."""
+    """Return the columns that put rows in order of time: of dates, of which years come first, of hours, or numbers.
+
+    Of equal years days decide, and of equal days hours.
+    """
     times = [column for column in table.columns if column.is_timed]
     times.sort(key=lambda column: not column.keywords & spoken)
     numbering = [column for column in table.columns if column.is_numbering]
-    return table.dated_by(spoken) or times[:1] or numbering[:1]
+    dated = table.dated_by(spoken)
+    return [*dated, *(times[:1] if len(dated) < 2 else ())] or numbering[:1]
 
 
 def _naming_column(table: Table, nouns: frozenset[str], is_of_titles: bool, is_for_person: bool) -> Column | None:
@@ -119,12 +131,20 @@ def _naming_column(table: Table, nouns: frozenset[str], is_of_titles: bool, is_f
 
 
 def _rows_with_words(table: Table, question: Question, words: frozenset[str]) -> tuple[list[int], set[str]]:
-    """Return the rows in the time of a question that have some words, and the words that rows have."""
+    """Return the rows in the time of a question that have some words, and the words that rows have.
+
+    The days of "the first event on Sunday" are those of any year.
+    """
     time = question.language.times.time(question.in_full)
     spoken = question.language.properties.keywords(question.in_full)
     rows = [*range(len(table.rows))] if time is None else table.within(time, spoken)
     rows = [row for row in rows if row not in table.totals]
     matched = set[str]()
+    days = words_of_seasons(question, table) if is_document_item(table.rows[0]["page"]) else frozenset[str]()
+    in_season = rows_in_season(question, table, Selection(rows, frozenset()), days) if days else None
+    if in_season is not None and in_season.rows:
+        rows, words = in_season.rows, words - days
+        matched |= days
     for word in sorted(words):
         if having := [row for row in rows if word in table.row_keywords[row]]:
             rows = having
@@ -201,6 +221,25 @@ def _comes_before(table: Table, nouns: frozenset[str], question: Question) -> bo
     page = table.rows[0]["page"]
     heads = words.keyword_set(types.heads(question.items.types(page)))
     return any(thing["id"] == page for thing in items_of(question)) and not heads.isdisjoint(nouns)
+
+
+def starts(table: Table, question: Question) -> bool:
+    """Return True if a table has a column of dates since which something holds: "Since", "Joined"."""
+    times = question.language.times
+    return any((times.since | times.starting) & {*fold(column.header).split()} for column in table.dated)
+
+
+def is_of_staff(table: Table, question: Question) -> bool:
+    """Return True if the rows of a table are people, called by their names, with the day of their beginning."""
+    names = table.name_column
+    if names is None or not (table.is_of_names(names) and names.may_be_people):
+        return False
+    return starts(table, question) and not lasts(question, table.dated)
+
+
+def is_of_births(column: Column, question: Question) -> bool:
+    """Return True if a column has days of birth by its header."""
+    return not question.language.operations.births.isdisjoint(fold(column.header).split())
 
 
 def columns_of_doers(table: Table, order: AskedOrder, question: Question) -> list[Column]:

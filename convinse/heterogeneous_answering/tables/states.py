@@ -127,11 +127,16 @@ def _by_yes_or_no(
     question: Question, table: Table, selected: Selection, words: AbstractSet[str], denied: AbstractSet[str]
 ) -> _State | None:
     """Keep the rows with "yes" below "Paid" for "paid", with "no" for "not paid"."""
-    named = (column for column in table.columns if column.keywords & words)
+    # "sponsors who have not paid" of "Received"
+    settling = question.language.properties.keyword_set(question.language.operations.settling)
+    alike = settling if settling & words else frozenset[str]()
+    named = [column for column in table.columns if column.keywords & words]
+    named += [column for column in table.columns if column.keywords & alike]
     column = next((column for column in named if _says_yes_or_no(column, question)), None)
     if column is None:
         return None
-    is_named = not column.keywords & denied
+    is_settled = bool(column.keywords & alike)
+    is_named = not column.keywords & denied and not (is_settled and alike & denied)
     meanings: dict[int, bool | None] = {}
     # a mark of an allergy forbids: "who must not have eggs?"
     is_forbidden = not question.language.words.permitting.isdisjoint(fold(question.in_full).split())
@@ -143,7 +148,7 @@ def _by_yes_or_no(
             meanings[row] = False
     return column, Selection(
         [row for row in selected.rows if meanings.get(row) is is_named],
-        selected.used | column.keywords,
+        selected.used | column.keywords | (alike & words if is_settled else frozenset()),
         unjudged=selected.unjudged + sum(meanings.get(row) is None for row in selected.rows),
         lacking=column.header,
     )

@@ -135,6 +135,7 @@ class Table:
         for row in self.rows:
             texts = [row.get("part", ""), *(cell["text"] for cell in row["cells"])]
             texts = [text for text in texts if clock_times(text) is None]  # "17:30" has no 17 of "Under 17"
+            texts += [name for text in texts if (name := written_out(text))]  # "Sat" for "on Saturday"
             named = " | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])
             title = self.titles.get(row.get("page", ""), frozenset())
             keywords.append(self.words.keywords(" ".join(texts)) | title | lettered(named))
@@ -171,6 +172,11 @@ class Table:
     def is_of_names(self, column: Column) -> bool:
         """Return True if a column is called "Name" or "Title"."""
         return fold(column.header) in self.operations.naming
+
+    def without_numbers(self, columns: Sequence[Column]) -> list[Column]:
+        """Return columns without those that number what a column of names names: "Member no"."""
+        has_names = self.name_column is not None and self.is_of_names(self.name_column)
+        return [column for column in columns if not (has_names and column.numbers_rows)]
 
     @cached_property
     def dated(self) -> list[Column]:
@@ -284,6 +290,8 @@ class Table:
     def periods(self, words: AbstractSet[str] = frozenset()) -> list[tuple[int, Period | None]]:
         """Return the rows with their periods, by the columns of dates that a question's keywords name."""
         dated = self.dated_by(words)
+        births = self.operations.births  # from a birth to the day of joining nothing lasts
+        dated = [column for column in dated if births.isdisjoint(fold(column.header).split())] or dated
         return [
             (row, period_of_cells(text for column in dated if (text := column.dates[row]) is not None))
             for row in range(len(self.rows))

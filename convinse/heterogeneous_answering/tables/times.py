@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from datetime import date, timedelta
 
 from ...language.text import fold
@@ -130,6 +131,28 @@ def lasts(question: Question, dated: Sequence[Column]) -> bool:
     begin, end = ({*fold(column.header).split()} for column in dated)
     is_begun = begin & (times.starting | times.since | operations.earliest)
     return bool(is_begun and end & (times.ending | times.until | times.beside | operations.latest))
+
+
+def when_absent(question: Question, tables: Sequence[Table]) -> tuple[Question, Sequence[Table]]:
+    """Return a question for who is away, without that word, and the tables of absences; both as they are without such a table.
+
+    "Who is off on 20 May?" of a file "leave" with the columns "From" and "To" is not asked of the visits on 20 May.
+    """
+    absent, absences = question.language.operations.absent, question.language.operations.absences
+    if not question.is_of_files or absent.search(question.in_full) is None:
+        return question, tables
+    of_absences = []
+    for table in tables:
+        title = question.items.label(table.rows[0]["page"]) or ""
+        texts = (title, *(text for column in table.columns for text in (column.header, *column.texts)))
+        if lasts(question, table.dated) and not absences.isdisjoint(fold(" ".join(texts)).split()):
+            of_absences.append(table)
+    if not of_absences:
+        return question, tables
+    keywords = question.language.properties.keywords
+    said = frozenset[str]().union(*(row for table in of_absences for row in table.row_keywords))
+    in_full = absent.sub(lambda match: match[0] if keywords(match[0]) & said else " ", question.in_full)
+    return replace(question, in_full=in_full), of_absences
 
 
 def _words_of_time(question: Question) -> frozenset[str]:

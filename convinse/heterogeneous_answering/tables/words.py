@@ -24,13 +24,15 @@ _MEANS_ROWS = 0.45
 
 
 def content_words(question: Question) -> frozenset[str]:
-    """Return the keywords of a question without "how many", "how much" and "else"."""
+    """Return the keywords of a question without "how many", "how much", "what time", "until when" and "else"."""
     keywords, text = question.language.properties.keywords, question.in_full
     operations = question.language.operations
     said = (
         question.language.literals.counted.search(text),
         operations.counting.search(text),
         operations.excluding.search(text),
+        question.language.times.hours.search(text),
+        question.language.times.bound_when.match(text),
     )
     return (keywords(text) | lettered(text)).difference(*(keywords(match[0]) for match in said if match))
 
