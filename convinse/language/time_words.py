@@ -148,7 +148,7 @@ class TimeWords(WordLists):
             return question
         places = self.places(question)
         before = question[: places[0][0]].split()
-        if before and fold(before[-1]) in self.leading:  # not "manager" of "Chelsea manager 2017"
+        if before and fold(before[-1]) in self.words.common:  # not "manager" of "Chelsea manager 2017"
             before.pop()
         return f"{' '.join(before)}{question[places[-1][1] :]}".strip()
 
