@@ -136,11 +136,14 @@ class TimeWords(WordLists):
             return AskedTime(first, Boundary.ANY)  # "the invoices that are from 2024"
         if word in self.since or word in self.until:
             return AskedTime(first, Boundary.SINCE if word in self.since else Boundary.UNTIL)
-        is_end_of_request = named[-1][0][1] >= len(question.rstrip(" ?.")) and self.words.common.isdisjoint(
-            word for word in lead if word not in self.words.articles | self.words.definite
-        )
-        is_within = word in self.during or not lead or is_end_of_request  # "Chelsea manager 2017"
+        is_within = word in self.during or not lead or self._ends_request(lead, question, named[-1][0][1])
         return AskedTime(first, self.boundary(question)) if is_within else None
+
+    def _ends_request(self, before: Sequence[str], question: str, end: int) -> bool:
+        """Return True for a year behind nothing but names and nouns, at the end of a request: "Chelsea manager 2017"."""
+        spoken = [word for word in map(fold, before) if word not in self.words.articles | self.words.definite]
+        is_last = end >= len(question.rstrip(" ?."))
+        return is_last and bool(spoken) and (self.words.common | self.leading).isdisjoint(spoken)
 
     def without_time(self, question: str) -> str:
         """Return the question without the time that it asks within and the word before that: "in 1998", "before 1990"."""
@@ -148,7 +151,7 @@ class TimeWords(WordLists):
             return question
         places = self.places(question)
         before = question[: places[0][0]].split()
-        if before and fold(before[-1]) in self.words.common:  # not "manager" of "Chelsea manager 2017"
+        if before and not (len(places) == 1 and self._ends_request(before, question, places[0][1])):
             before.pop()
         return f"{' '.join(before)}{question[places[-1][1] :]}".strip()
 
