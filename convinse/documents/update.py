@@ -103,13 +103,6 @@ def update_to(
     return done
 
 
-class _File(NamedTuple):
-    page: int
-    size: int
-    modified: int
-    sha256: str
-
-
 class _New(NamedTuple):
     file: FoundFile
     sha256: str
@@ -130,8 +123,10 @@ class _Change:
         self._new: list[_New] = []
         self._faults: dict[str, str] = {}
         self._make_tables()
-        rows = connection.execute("SELECT name, page, size, modified, sha256 FROM file")
-        self._stored = {name: _File(*rest) for name, *rest in rows}
+        cursor = connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        rows: list[sqlite3.Row] = cursor.execute("SELECT name, page, size, modified, sha256 FROM file").fetchall()
+        self._stored = {row["name"]: row for row in rows}
         if self._stored:  # readers wait for the end of the transaction only, not while a part of it goes to the disk
             connection.execute("PRAGMA cache_spill = OFF")
 
@@ -208,14 +203,14 @@ class _Change:
 
     def _is_unchanged(self, file: FoundFile) -> bool:
         stored = self._stored.get(file.name)
-        return stored is not None and (stored.size, stored.modified) == (file.size, file.modified)
+        return stored is not None and (stored["size"], stored["modified"]) == (file.size, file.modified)
 
     def _take(self, file: FoundFile) -> str:
         stored = self._stored.get(file.name)
         try:
             data = file.path.read_bytes()
             digest = hashlib.sha256(data).hexdigest()
-            if stored is not None and stored.sha256 == digest:
+            if stored is not None and stored["sha256"] == digest:
                 self._connection.execute("UPDATE file SET modified = ? WHERE name = ?", (file.modified, file.name))
                 return "unchanged"
             document = read_document(file.name, data)
@@ -273,11 +268,11 @@ class _Change:
         stored = self._stored.pop(name, None)
         if stored is None:
             return
-        if stored.page:
+        if stored["page"]:
             remove_page(self._connection, item_id(name))
             self._has_removed = True
             for table in ("named", "head"):
-                self._connection.execute(f"DELETE FROM {table} WHERE page = ?", (stored.page,))
+                self._connection.execute(f"DELETE FROM {table} WHERE page = ?", (stored["page"],))
         self._connection.execute("DELETE FROM file WHERE name = ?", (name,))
 
 
