@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Note what passed, for --rest; a skipped test is none, and is run when what it asks for is there."""
+    """Note what passed, for --rest; a skipped test did not pass, and is run when what it asks for is there."""
     if config.pluginmanager.has_plugin("cacheprovider"):
         config.cache.set(PASSED, sorted({test.nodeid for test in terminalreporter.getreports("passed")}))
 

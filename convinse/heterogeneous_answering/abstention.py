@@ -31,9 +31,8 @@ _RIVAL = 0.5  # share of the best answer's probability from which on another ans
 _WORD = re.compile(r"\w+")
 _YEAR = re.compile(r"\b(?:1\d|20)\d\d\b")
 _CERTAIN = 0.8  # the wrong ones of 119 questions without an answer had at most .76, right ones of natural-dev .89
-_LIKELY = (
-    0.5  # right answers over four folders whose sentence has no word of the question had .7, the wrong ones at most .45
-)
+# right answers over four folders whose sentence has no word of the question had .7, the wrong ones at most .45
+_LIKELY = 0.5
 _BEGINNING = (
     4  # letters that two words of one family share; of 443 questions over files none is answered otherwise by it
 )

@@ -80,15 +80,8 @@ def _is_same(question: Question) -> tuple[bool, tuple[int, ...]] | None:
 def _stated(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, str, int]]:
     """Yield the names of the values of a thing in facts and infoboxes, with their properties and places."""
     for place, read in enumerate(question.evidences):
-        if not is_of_thing(read, thing):
-            continue
-        if read.fact is not None:
-            label = PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"])
-            yield label, fold(read.fact.object["label"]), place
-        elif "attribute" in read.evidence:
-            attribute = read.evidence["attribute"]
-            for value in attribute["values"]:
-                yield PropertyLabel(attribute["path"][-1]), fold(value["text"]), place
+        for label, values in entries_of(read) if is_of_thing(read, thing) else ():
+            yield from ((label, fold(value["label"]), place) for value in values)
 
 
 def _is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
@@ -214,6 +207,17 @@ def is_of_thing(read: ReadEvidence, thing: Entity) -> bool:
     """Return True if an evidence is a fact about a thing, or of its page."""
     subject = read.subject if read.fact is None else read.fact.subject
     return subject is not None and subject["id"] == thing["id"]
+
+
+def entries_of(read: ReadEvidence) -> Iterator[tuple[PropertyLabel, list[Entity]]]:
+    """Yield the property of a fact with its value, or the name of an infobox entry with its values and the items in them."""
+    if read.fact is not None:
+        yield PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"]), [read.fact.object]
+    elif "attribute" in read.evidence:
+        values = read.evidence["attribute"]["values"]
+        texts = [Entity(id=value["text"], label=value["text"]) for value in values]
+        items = [item for value in values for item in read.within(value["start"], value["start"] + len(value["text"]))]
+        yield PropertyLabel(read.evidence["attribute"]["path"][-1]), [*items, *texts]
 
 
 def _typed(entities: Sequence[Entity], place: int) -> Iterator[ComparedValue]:

@@ -123,9 +123,8 @@ def _held_then(groups: _Groups, question: Question) -> list[Computed]:
     """Return the values of a property that held at the time that a question names, or hold now, if others do not."""
     times, keywords = question.language.times, question.language.properties.keywords
     time = times.time(question.in_full)
-    is_now = time is None and not times.present.isdisjoint(
-        fold(question.in_full).split()[:2]
-    )  # "who is he married to?"
+    # "who is he married to?"
+    is_now = time is None and not times.present.isdisjoint(fold(question.in_full).split()[:2])
     if time is None and not is_now:
         return []
     words = keywords(question.in_full).difference(*(keywords(item["label"]) for item in question.about))

@@ -35,9 +35,8 @@ class MergedCandidates:
         self._surnames: dict[str, set[str]] = {}  # items by the last word of their names
         fillers = question.language.words.fillers
         for name, item in self._items.items():
-            if (
-                is_document_item(item) and name.split()[0] in fillers
-            ):  # "Hello Ines" of a letter is not the name of Ines
+            # "Hello Ines" of a letter is not the name of Ines
+            if is_document_item(item) and name.split()[0] in fillers:
                 continue
             self._surnames.setdefault(name.split()[-1], set()).add(item)
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import takewhile
 
 from ..language.property_names import PropertyLabel
-from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..language.validity import contradicting, judged_parts
 from ..language.word_lists import WordSet
 from ..records.evidence import Entity
 from ..records.literals import is_item
 from ..records.units import quantity_of
-from .comparisons import is_of_thing, named_things, typed_values
+from .comparisons import entries_of, is_of_thing, named_things, typed_values
 from .question import Question
 from .tables.bounds import Bound, bounds_of, with_measures
 
@@ -26,9 +24,8 @@ Said = tuple[bool, tuple[int, ...]]
 def said_by_values(question: Question) -> Said | None:
     """Return whether the values of a thing say what a question states; None if they do not decide."""
     operations, text = question.language.operations, question.in_full
-    is_of_part = not (operations.most | operations.sole).isdisjoint(
-        fold(text).split()
-    )  # "Was most of it shot in Vienna?"
+    # "Was most of it shot in Vienna?"
+    is_of_part = not (operations.most | operations.sole).isdisjoint(fold(text).split())
     if is_of_part or question.language.words.denial.search(text) or question.language.times.time(text):
         return None
     return _is_alive(question) or _is_within(question) or _is_value(question)
@@ -36,21 +33,22 @@ def said_by_values(question: Question) -> Said | None:
 
 def _is_alive(question: Question) -> Said | None:
     """Return whether a person lives, or is dead if a question asks for that, as far as the data says."""
-    operations, things = question.language.operations, named_things(question)
+    properties, operations = question.language.properties, question.language.operations
+    things, names = named_things(question), question.property_names
+    living, dead = properties.keyword_set(operations.living), properties.keyword_set(operations.dead)
     words = _asking_words(question, things)
-    if len(things) != 1 or not words or not words <= operations.living_keywords | operations.dead_keywords:
+    if len(things) != 1 or not words or not words <= living | dead:
         return None
     places: dict[str, int] = {}
     for place, read in enumerate(question.evidences):
-        for event in (_BIRTH, _DEATH):
-            if is_of_thing(read, things[0]) and any(
-                question.property_names.is_of(label, event) for label, _ in _entries(read)
-            ):
-                places.setdefault(event, place)
+        for label, _ in entries_of(read) if is_of_thing(read, things[0]) else ():
+            for event in (_BIRTH, _DEATH):
+                if names.is_of(label, event):
+                    places.setdefault(event, place)
     if not places:
         return None
     is_dead = _DEATH in places
-    return is_dead == (words <= operations.dead_keywords), (places[_DEATH if is_dead else _BIRTH],)
+    return is_dead == (words <= dead), (places[_DEATH if is_dead else _BIRTH],)
 
 
 def _is_within(question: Question) -> Said | None:
@@ -110,15 +108,14 @@ def _is_value(question: Question) -> Said | None:
 
 def _unknown_name(question: Question, thing: Entity) -> str:
     """Return the words at the end of a question that are a name without an item, in small letters: "by john tenniel"; empty without one."""
-    words = question.language.words
+    words, keywords = question.language.words, question.language.properties.keywords
     spoken = fold(question.in_full).split()
-    name = [*takewhile(lambda word: word not in words.common and not words.is_written_small(word), reversed(spoken))][
-        ::-1
-    ]
-    is_thing = not question.language.properties.keywords(thing["label"]).isdisjoint(
-        question.language.properties.keyword_set(name)
-    )
-    return "" if is_thing or len(name) < 2 else " ".join(name)
+    start = len(spoken)
+    while start and spoken[start - 1] not in words.common and not words.is_written_small(spoken[start - 1]):
+        start -= 1
+    name = " ".join(spoken[start:])
+    is_full_name = len(spoken) - start > 1  # a single word may be anything
+    return name if is_full_name and keywords(name).isdisjoint(keywords(thing["label"])) else ""
 
 
 def _asking_words(question: Question, things: list[Entity]) -> WordSet:
@@ -142,22 +139,11 @@ def _requested_values(question: Question, thing: Entity, words: WordSet) -> Iter
     for place, read in enumerate(question.evidences):
         if place in over:
             continue
-        for label, entities in _entries(read) if is_of_thing(read, thing) else ():
+        for label, entities in entries_of(read) if is_of_thing(read, thing) else ():
             shared = question.property_names.asking(label, names_of)
             rest = (word for word in words if shared.isdisjoint(properties.with_synonyms(frozenset([word]))))
             if shared and all(types.names_class(word) for word in rest):
                 yield from ((entity, place) for entity in entities)
-
-
-def _entries(read: ReadEvidence) -> Iterator[tuple[PropertyLabel, list[Entity]]]:
-    """Yield the property of a fact with its value, or the name of an infobox entry with its values and the items in them."""
-    if read.fact is not None:
-        yield PropertyLabel(read.fact.predicate["label"], read.fact.predicate["id"]), [read.fact.object]
-    elif "attribute" in read.evidence:
-        values = read.evidence["attribute"]["values"]
-        texts = [Entity(id=value["text"], label=value["text"]) for value in values]
-        items = [item for value in values for item in read.within(value["start"], value["start"] + len(value["text"]))]
-        yield PropertyLabel(read.evidence["attribute"]["path"][-1]), [*items, *texts]
 
 
 def _excludes(value: Entity, other: Entity, question: Question) -> bool:

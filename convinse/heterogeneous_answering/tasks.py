@@ -22,7 +22,7 @@ _BEFORE = re.compile(rf"(?P<names>{_NAMES}): (?P<task>.+)")  # "Omar: print tick
 _PARTS = re.compile(r"\s*[()]\s*|\s+[–—-]+>?\s+|,\s+(?=@)|\s+(?=@\w)|(?<=\w),\s+")
 _BETWEEN_NAMES = re.compile(r", | and | & |/")
 _MIN_TASKS = 2  # of a file, for a list of them
-_MIN_WORDS = 2  # of a task behind a name: "Host: Omar" is none
+_MIN_WORDS = 2  # of a task behind a name: "Host: Omar" names no task
 
 
 class Task(NamedTuple):

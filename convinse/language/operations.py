@@ -298,16 +298,6 @@ class OperationWords(WordLists):
         return self.latest | set(map(_comparative, self.latest))
 
     @cached_property
-    def living_keywords(self) -> WordSet:
-        """The keywords of `living`."""
-        return self.properties.keyword_set(self.living)
-
-    @cached_property
-    def dead_keywords(self) -> WordSet:
-        """The keywords of `dead`."""
-        return self.properties.keyword_set(self.dead)
-
-    @cached_property
     def places(self) -> WordSet:
         """The words for places in an order: first, third, last."""
         return self.earliest | self.latest | {*self.ordinals}

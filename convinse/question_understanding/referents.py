@@ -84,6 +84,11 @@ class EarlierEntity(NamedTuple):
         False  # it answered a question for a thing of a class ("which album"), or was described ("the 1992 film")
     )
 
+    @property
+    def is_nameless(self) -> bool:
+        """True for a thing without an item, which "it" may mean: an album that only a table has, "the 1992 film"."""
+        return self.is_thing and not is_item(self.entity["id"])
+
     def is_in(self, turns: range) -> bool:
         """Return True if one of the turns is about the entity or has it as an answer."""
         return any(turn in turns for turn in (*self.questions, *self.answers))

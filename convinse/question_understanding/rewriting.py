@@ -288,12 +288,10 @@ class Rewriter:
 
     def _things_spoken_of(self, question: str, entities: Sequence[EarlierEntity]) -> list[int]:
         """Return the places of the things without an item that a pronoun may mean: the last answer, or what its question describes."""
-        if all(
-            match[0].casefold() not in self._language.words.pronouns["thing"]
-            for match in self._reader.personal(question)
-        ):
+        pronouns = {match[0].casefold() for match in self._reader.personal(question)}
+        if pronouns.isdisjoint(self._language.words.pronouns["thing"]):
             return []
-        return [place for place, each in enumerate(entities) if each.is_thing and not is_item(each.entity["id"])]
+        return [place for place, each in enumerate(entities) if each.is_nameless]
 
     def _properties_of(self, item: str) -> Sequence[str]:
         return self._kb.properties_of(item) if is_item(item) else ()
@@ -341,8 +339,7 @@ class Rewriter:
         times, best = self._language.times, features[likely[0]]
         is_of_office = times.asks_beside(question) is not None or times.boundary(question) is not Boundary.ANY
         is_holder = is_of_office and best.fits > 0 and bool(best.last_answer or best.last_asked)
-        is_thing = entities[likely[0]].is_thing and not is_item(entities[likely[0]].entity["id"])
-        if not is_holder and not is_thing:
+        if not is_holder and not entities[likely[0]].is_nameless:
             return likely
         spoken_of = (place for place in of_topic if features[place].last_asked or features[place].first_asked)
         topics = [place for place in spoken_of if place != likely[0] and is_item(entities[place].entity["id"])][:1]
@@ -417,7 +414,7 @@ class Rewriter:
         words = self._language.words
         gendered = frozenset().union(*words.genders.values())
         pronouns = [*self._reader.personal(question), *words.pointing_phrase.finditer(question)]
-        left = sorted(referents, key=lambda entry: not (entry.is_thing and not is_item(entry.entity["id"])))
+        left = sorted(referents, key=lambda entry: not entry.is_nameless)
         for match in sorted(pronouns, key=lambda match: (match[0].casefold() not in gendered, match.start())):
             pronoun = match[0].casefold().split()[0]
             referent = next((entry for entry in left if self._reader.may_mean(pronoun, entry)), None)

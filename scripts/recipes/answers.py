@@ -57,7 +57,8 @@ from recipes.built_sources import INTRODUCTIONS, build_sources, is_right
 from recipes.collections import collections, is_right_in_words
 from recipes.embedded.examples import chooses, part_of_key
 from recipes.embedded.statements import of_set
-from recipes.sources import needed, shared_data, write_table
+from recipes.figures import write_table
+from recipes.sources import needed, shared_data
 
 _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.answers"
 _PARTS = ("train", "dev", "natural-dev")

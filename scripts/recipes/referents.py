@@ -24,7 +24,8 @@ from convinse.resources import Resources
 from convinse.training.answer_ranking import cross_validated
 from convinse.training.logit import Choice, fit
 from recipes.embedded.rewrites import is_held_out
-from recipes.sources import needed, shared_data, write_logit, write_table
+from recipes.figures import write_table
+from recipes.sources import needed, shared_data, write_logit
 
 _COMMAND = "PYTHONPATH=scripts .venv/bin/python -m recipes.referents --kb KB --dump DUMP"
 _PARTS = ("train", "dev", "natural-dev")

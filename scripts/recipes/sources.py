@@ -1,10 +1,9 @@
 """Where recipes and benches find the shared data and the weights that the embedded model begins with; what recipes write."""
 
 import importlib.util
-import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,16 +72,6 @@ def write_logit(logit: Logit, folder: Path, file: str) -> None:
     with replacing(folder / file) as temporary:
         temporary.write_bytes(logit.content())
     seal(folder, "model")
-
-
-def write_table(name: str, command: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
-    """Write docs/figures/NAME.json, as benches write theirs: a table whose first column is words, with its command."""
-    from bench.machine import commit  # which itself needs this module
-
-    table = {"title": title, "columns": list(columns), "words": 1, "rows": rows}
-    part = {"command": command, "commit": commit(), "tables": [table]}
-    path = project_root() / "docs" / "figures" / f"{name}.json"
-    path.write_text(json.dumps({name: part}, indent=1) + "\n", encoding="utf-8")
 
 
 def minilm() -> Path:

@@ -111,9 +111,8 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
         return None
     words = content_words(question)
     counted = operations.counting.search(question.in_full)
-    if counted and is_document_item(
-        table.rows[0]["page"]
-    ):  # "how many boats are there?" is not asked of the rowing boat
+    # "how many boats are there?" is not asked of the rowing boat
+    if counted and is_document_item(table.rows[0]["page"]):
         behind = question.in_full[counted.end() :].split()[:1]
         words -= title_words(table, question) & question.language.properties.keyword_set(behind)
     if column_of_ballot(question, table) is not None:  # "who voted against it" of "No"

@@ -17,7 +17,7 @@ from .selections import selected_rows
 from .table import Table
 from .words import content_words, is_unexplained, unexplained
 
-_YEAR = day_number(1) - day_number(0)
+_YEAR = day_number(1) - day_number(0)  # in days
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 
 
@@ -98,7 +98,7 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             named = [at for at in named if held[at][0].overlaps(time)]
         rivals = frozenset(table.places.values())
         results = []
-        # somebody may have come twice
+        # a manager may have come twice
         for one in named if len({fold(held[at][2]["text"]) for at in named}) == 1 else []:
             beside = one + (1 if is_later else -1)
             if 0 <= beside < len(held) and _follows(held[min(one, beside)][0], held[max(one, beside)][0]):

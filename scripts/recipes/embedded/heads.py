@@ -78,7 +78,7 @@ class States(NamedTuple):
         return head(inputs, real).float(), real, targets
 
     def outputs(self, head: Any, measured: Callable[[Tensor, Tensor, Tensor], Tensor]) -> np.ndarray:
-        """What is measured of the outputs for all questions, computed in batches of similar length."""
+        """The measures of the outputs for all questions, computed in batches of similar length."""
         head.eval()
         order = np.argsort([len(state) for state in self.states], kind="stable")
         made = []
