@@ -169,6 +169,9 @@ class Dialogue:
             in_order = language.steps.in_order(utterance, last.get("resolved_question", last["question"]))
             if in_order is not None:  # "next?" behind "what was Adele's first album?"
                 return Reading((in_order,))
+            is_of_row = any("row" in evidence for evidence in last.get("top_evidences", ()))  # that its answer rests on
+            if act == "more" and is_of_row and language.steps.names_step(utterance):
+                act = QUESTION  # "and the next one?" behind an album of a table asks for the album below it
             left_out = language.talk.left_out(utterance)
             if left_out and (left_out_of(last, left_out) or self._means_answer(left_out)):
                 act = "more"

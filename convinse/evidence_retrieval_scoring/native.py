@@ -9,7 +9,7 @@ from ..config import Config
 from ..language.read_evidence import ReadEvidence
 from ..language.validity import contradicting, judged_parts
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Evidence, merge_duplicates, with_score
+from ..records.evidence import Evidence, is_same_row, merge_duplicates, with_score
 from ..records.representation import QuestionEntity, certain, question_entities
 from ..resources import Resources
 from ..stage import keep_evidences
@@ -100,6 +100,7 @@ class NativeERS(EvidenceRetrievalScoring):
             evidences = self.retrieve(turn, sources)
             read = [ReadEvidence(evidence, self.language) for evidence in evidences]
             places = contradicting(judged_parts(question, read, self.language))
+            places = {place for place in places if not _is_of_row(evidences[place], turn)}
             agreeing.append([evidence for place, evidence in enumerate(evidences) if place not in places])
             contradicted.append([evidences[place] for place in sorted(places)])
         most = self.config.evs_max_evidences
@@ -109,18 +110,24 @@ class NativeERS(EvidenceRetrievalScoring):
         return [keep_evidences(self, turn, best, sources) for turn, best in zip(turns, ranked, strict=True)]
 
     def rank(self, turns: Sequence[Turn], evidences: Sequence[Sequence[Evidence]], most: int) -> list[list[Evidence]]:
-        """Return the best `most` evidences of turns, scored, best first; evidences from pages of other items count less."""
+        """Return the best `most` evidences of turns, scored, best first; evidences from pages of other items count less.
+
+        The row that a follow-up is about comes first.
+        """
         queries = [turn["structured_representation"] for turn in turns]
         questions, longest = [asked_in_full(turn) for turn in turns], max(map(len, evidences), default=0)
         ranked = []
-        for scored in self.scorer.rank_all(queries, evidences, longest, questions):
+        all_scored = self.scorer.rank_all(queries, evidences, longest, questions)
+        for turn, scored in zip(turns, all_scored, strict=True):
             weighted = [
                 with_score(evidence, min(evidence["score"], _OTHER_PAGE_FACTOR * evidence["score"]))  # may be negative
                 if "page" in evidence
                 else evidence
                 for evidence in scored
             ]
-            ranked.append(sorted(weighted, key=lambda evidence: -evidence["score"])[:most])
+            best = max((evidence["score"] for evidence in weighted), default=0.0)
+            weighted = [with_score(each, best) if _is_of_row(each, turn) else each for each in weighted]
+            ranked.append(sorted(weighted, key=lambda each: (not _is_of_row(each, turn), -each["score"]))[:most])
         return ranked
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
@@ -158,6 +165,12 @@ class NativeERS(EvidenceRetrievalScoring):
 def _items_of(turn: Turn) -> list[QuestionEntity] | None:
     representation = turn.get("representation")  # without it, the retriever links the structured representation
     return None if representation is None else question_entities(representation)
+
+
+def _is_of_row(evidence: Evidence, turn: Turn) -> bool:
+    """Return True for the row of a table that a turn is about."""
+    representation = turn.get("representation")
+    return representation is not None and is_same_row(representation.get("row"), evidence.get("row"))
 
 
 def _is_searched(turn: Turn, sources: Sequence[str]) -> bool:

@@ -48,6 +48,7 @@ from .tables.lists import listed_rows
 from .tables.marks import marked
 from .tables.matches import matches
 from .tables.orders import ordered_things
+from .tables.spoken_of import spoken_of
 from .tables.table import Table
 from .tables.times import when_absent
 from .tables.words import with_numbers
@@ -56,8 +57,10 @@ from .tasks import tasks
 
 def computed_answers(question: Question, tables: Sequence[Table]) -> list[Computed]:
     """Return the results of all operations; `tables` are the whole tables of the evidences' rows."""
-    if results := consequences(question):
+    if results := consequences(question) or spoken_of(question, tables):
         return results
+    if question.row is not None and not question.row["cells"]:
+        return []
     question, tables = when_absent(with_numbers(question, tables), tables)
     # what relates two tables is not to be asked of one of them, and what a table's form says not of its words
     for operation in (shared_names, matches, marked, ordered_hours):

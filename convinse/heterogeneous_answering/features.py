@@ -158,7 +158,7 @@ class _Measurement:
             (candidate.computed.rivals, candidate.computed.operation) if candidate.computed else ((), "")
         )
         is_number = operation in (COUNT, SPAN)
-        is_only = bool(rivals) and (self._is_timed or is_number or operation in ("interval", "order"))
+        is_only = bool(rivals) and (self._is_timed or is_number or operation in ("cell", "interval", "order"))
         computed = float(is_only or self._is_computed_from_document(candidate))
         is_whole = is_only or bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences

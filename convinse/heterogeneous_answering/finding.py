@@ -11,7 +11,7 @@ from ..language.language import Language
 from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence, is_code
 from ..language.text import fold
-from ..records.evidence import Entity, is_of_mail, normalize_source
+from ..records.evidence import Entity, is_of_mail, is_same_row, normalize_source
 from ..records.literals import is_document_item, is_item, is_number
 from ..records.written_values import UNKNOWN, find_literals, value_at
 from .admission import possible_candidates, set_agreements
@@ -66,6 +66,9 @@ def find_candidates(
         candidate.best_places += answer.places
     candidates = list(merged.candidates.values())
     set_agreements(candidates, question)
+    if question.row is not None and any(candidate.computed for candidate in candidates):  # and not by its other cells
+        cells = fold(" ".join(cell["text"] for cell in question.row["cells"]))
+        candidates = [each for each in candidates if each.computed or fold(each.entity["label"]) in cells]
     possible = possible_candidates(candidates, question)
     total = sum(candidate.read for candidate in possible) or 1.0  # scores of dropped candidates do not count
     for candidate in possible:
@@ -102,6 +105,10 @@ def silent_places(question: Question, tables: Sequence[Table]) -> frozenset[int]
     table of a file in which a question names one row by a whole cell they are its other rows.
     """
     silent: set[int] = set()
+    if question.row is not None:  # a follow-up about a row is not answered by others
+        rows = [read.evidence.get("row") for read in question.evidences]
+        is_known = bool(question.row["cells"])
+        return frozenset(place for place, row in enumerate(rows) if not (is_known and is_same_row(question.row, row)))
     for table in tables:
         requested = requested_cell(question, table)
         cell = None if requested is None else requested[1].cells[requested[0]]

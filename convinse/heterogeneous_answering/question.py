@@ -18,7 +18,7 @@ from ..language.read_evidence import ReadEvidence
 from ..language.time_words import clock_times
 from ..language.word_lists import WordSet
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Entity, question_items
+from ..records.evidence import Entity, Row, question_items
 from ..records.evidence_structure import structured
 from ..records.literals import is_date, is_item, is_known, number_entity, year_of, years_of
 from ..records.representation import answer_type_of, without_answer_type
@@ -51,6 +51,7 @@ class Question:
         evidences: of the turn, with structure, each read once.
         about: the items that the question is about.
         unlinked: names in the question that link to no item.
+        row: the row of a table that it asks about, with the cell that it asks for; None of most questions.
         said: the answers of earlier turns.
         language: the words of its language.
         items: of the knowledge base and of the documents.
@@ -68,6 +69,7 @@ class Question:
     evidences: Sequence[ReadEvidence]
     about: Sequence[Entity]
     unlinked: Sequence[str]
+    row: Row | None
     said: Sequence[Entity]
     language: Language
     items: Items
@@ -187,6 +189,7 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
                 [read[id(evidence)] for evidence in turn["top_evidences"]],
                 about,
                 [name["name"] for name in representation.get("unlinked", ())] if representation else [],
+                representation.get("row") if representation else None,
                 turn.get("history_answers", ()),
                 language,
                 resources.kb,

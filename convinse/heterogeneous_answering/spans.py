@@ -41,6 +41,11 @@ def _years_between(question: Question) -> list[Computed]:
     return _span(_years(Period(int(first.lowest), int(second.lowest))), (first.place, second.place))
 
 
+def years_within(period: Period, places: Iterable[int]) -> list[Computed]:
+    """Return the years of a period that evidences state."""
+    return _span(_years(period), places)
+
+
 def _span(years: int, places: Iterable[int]) -> list[Computed]:
     shown = tuple(dict.fromkeys(places))
     return [Computed(number_entity(str(years), "year" if years == 1 else "years"), SPAN, shown, frozenset(shown))]

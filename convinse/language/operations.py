@@ -86,6 +86,8 @@ class OperationWords(WordLists):
     holding: re.Pattern[str]
     holders: WordSet
     located: WordSet
+    faring: re.Pattern[str]
+    outcomes: WordSet
     origins: Table
     staying: re.Pattern[str]
     staying_on: re.Pattern[str]

@@ -123,6 +123,10 @@ class StepWords(WordLists):
         full = f"{last_question[: places[0].start()]}{place}{last_question[places[0].end() :]}"
         return f"{full.rstrip(' ?.!')}?" if self.types.asks(full) else full
 
+    def names_step(self, utterance: str) -> bool:
+        """Return True for "and then?", "what came next?" and "the previous one?", which ask for nothing but what is beside something."""
+        return bool(self.next_one.match(utterance) or self.previous_one.match(utterance))
+
     def is_verb(self, text: str, start: int, end: int) -> bool:
         """Return True for a word with the ending of one behind "who" or "had", which is no name: "who had recommended her"."""
         before = text[:start].lower().split()[-1:]

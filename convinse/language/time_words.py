@@ -83,6 +83,8 @@ class TimeWords(WordLists):
     starting: WordSet
     ending: WordSet
     succeeding: WordSet
+    following: WordSet
+    taking_over: re.Pattern[str]
     preceding: WordSet
     former: WordSet
     week: re.Pattern[str]
@@ -296,9 +298,13 @@ class TimeWords(WordLists):
         """
         words = fold(question).split()
         is_object = not self.words.doing.isdisjoint(words[1:2])
+        if self.taking_over.search(fold(question)):
+            return not is_object
         for place, word in enumerate(words):
             following = "".join(words[place + 1 : place + 2])
             is_time = word in self.after | self.before and not self._begins_clause(words[place + 1 :])
+            if word in self.following:
+                return True
             if (is_time and word in self.after) or word in self.succeeding:
                 return word in self.after or (following != "by" and not is_object)
             if is_time or word in self.preceding:

@@ -27,6 +27,7 @@ from ..wikipedia.pages import Pages
 from .ellipses import NO_ELLIPSIS, Ellipses
 from .history import answer_text
 from .referents import EarlierEntity, FeatureReader, ReferentFeatures, earlier_entities
+from .row_follow_ups import RowFollowUps
 
 _MIN_PROBABILITY = 0.1  # of referents besides the best
 # a correction replaces something, or is a question of its own ("no, her husband": 2.0); "before 1950" for "after 1970" has 1.3
@@ -66,6 +67,7 @@ class Rewriter:
         self._model, self._weights, self._kb, self._linker, self._language = model, weights, kb, linker, language
         self._reader = FeatureReader(kb, pages, language)
         self._has_relations = any(kb.properties())
+        self._rows = RowFollowUps(pages, kb, language)
         self._ellipses = Ellipses(linker, language, kb, pages)
 
     def readings(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[list[FullQuestion]]:
@@ -181,6 +183,12 @@ class Rewriter:
         if again is not None:
             return [again]
         mentions = self._linker.link(question, classes=True)
+        if self._has_relations:
+            pronouns = self._reader.pronouns(question)
+            items = frozenset(named_items(mentions))
+            of_row = self._rows.about_row(question, history, earlier[-1].question, items, pronouns)
+            if of_row is not None:
+                return [of_row]
         name = self._name_alone(question, mentions)
         if name is not None:
             ellipsis, _ = self._ellipses.complete(name.surface, history[-1], earlier, pointers, is_name=True)

@@ -97,6 +97,8 @@ class Slots(QuestionUnderstanding):
         representation["candidates"] += earlier_topics(history, representation["candidates"])
         names = unlinked_names(turn["question"], representation["candidates"], self.kb, self.language)
         names += unknown_small_names(full_question.text, representation["candidates"], history, self.kb, self.language)
+        if full_question.row is not None:
+            representation["row"] = full_question.row
         if names:
             representation["unlinked"] = [{"name": name} for name in names]
         understanding: Understanding = {

@@ -87,6 +87,13 @@ class Row(TypedDict):
     behind: NotRequired[str]
 
 
+def is_same_row(row: Row | None, other: Row | None) -> bool:
+    """Return True if two rows, perhaps parts of them, are the same row of a table."""
+    if row is None or other is None or "page" not in row:
+        return False
+    return all(row.get(key) == other.get(key) for key in ("page", "table", "number"))
+
+
 class Attribute(TypedDict):
     """The attribute of an infobox as the source of an evidence.
 

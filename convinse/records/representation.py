@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from typing_extensions import NotRequired, TypedDict
 
-from .evidence import Entity, unique_entities
+from .evidence import Entity, Row, unique_entities
 
 SLOTS = 4  # context entities, question entities, predicate and answer type
 
@@ -28,7 +28,8 @@ class Representation(TypedDict):
     """The intent of a question: its items by ids, and its predicate in words.
 
     `candidates` are all possible items of its names, with those of `entities` and `context`, best first; retrieval reads all of
-    them. `unlinked` are the names that link to no item of the knowledge base.
+    them. `unlinked` are the names that link to no item of the knowledge base. `row` is the row of a table that a follow-up is about,
+    with no more than the cells that it asks for; without any the table does not tell.
     """
 
     context: list[Entity]
@@ -37,6 +38,7 @@ class Representation(TypedDict):
     answer_type: str
     candidates: NotRequired[list[QuestionEntity]]
     unlinked: NotRequired[list[dict[Literal["name"], str]]]
+    row: NotRequired[Row]
 
 
 def read_slots(text: str, delimiter: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from .evidence import Entity
+from .evidence import Entity, Row
 
 _TURNS = 4  # of a history that are read
 
@@ -28,10 +28,11 @@ class Insertion(NamedTuple):
 
 
 class FullQuestion(NamedTuple):
-    """A question as it stands alone, with the parts that are from the history."""
+    """A question as it stands alone, with the parts that are from the history, and the row of a table that it asks about, with the cell."""
 
     text: str
     insertions: tuple[Insertion, ...] = ()
+    row: Row | None = None
 
 
 def history_text(history: Sequence[EarlierTurn]) -> str:

@@ -192,3 +192,21 @@ def test_a_letter_is_no_unknown_name(slots):
     ]
     assert [entity["label"] for entity in representation["entities"]] == ["Buffy the Vampire Slayer"]
     assert "unlinked" not in representation
+
+
+@each_case("row_follow_ups")
+def test_follow_ups_about_rows(slots, case):
+    history = [spoken(slots, case["question"], case["answer"], [])]
+    for question, cell, words in case["then"]:
+        turn = spoken(slots, question, cell, history)
+        row = turn["representation"].get("row")
+        assert (None if row is None else row["cells"][0]["text"]) == cell, question
+        assert words in turn["resolved_question"]
+        if cell is not None:  # what is said beside the row changes nothing
+            history.append(turn)
+
+
+def spoken(slots, question, answer, history):
+    """The turn of a question with its answer, if it has one."""
+    answers = [{"id": answer, "label": answer}] if answer is not None else []
+    return {"question": question, **slots.inference_on_turn({"question": question}, history), "answers": answers}

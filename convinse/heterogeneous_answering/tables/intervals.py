@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from ...language.text import fold
 from ...records.evidence import Cell
+from ...records.literals import is_item
 from ...records.periods import Boundary, Period, day_number
 from ..candidates import Computed
 from ..question import Question
@@ -37,13 +38,17 @@ def held_in_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         # "played guitar" of a column "Guitarist"
         named = table.headers | table.title_keywords
         synonymous = frozenset(word for word in words if synonyms(frozenset((word,))) & named)
-        if is_unexplained("cell", question, table, words, selected.used | synonymous):
+        # "how did Brazil do at the 1974 World Cup?" of "Tournaments"
+        is_faring = question.language.operations.faring.search(question.in_full) is not None
+        if not is_faring and is_unexplained("cell", question, table, words, selected.used | synonymous):
             continue
         asking = synonyms(words - page - selected.used)
         if question.expected.kind == "place":  # "where did they play the final?" of a column "City"
             located = question.language.properties.keyword_set(question.language.operations.located)
             asking = located if table.headers & located else asking
-        column = _column_of(asking, table)
+        elif is_faring:
+            asking = question.language.properties.keyword_set(question.language.operations.outcomes)
+        column = _column_of(asking, table, question)
         cells = {} if column is None else {row: cell for row in selected.rows if (cell := column.cells[row])}
         if column is None or len({fold(cell["text"]) for cell in cells.values()}) != 1:
             continue
@@ -64,12 +69,33 @@ def _is_of_topic(table: Table, words: AbstractSet[str], question: Question) -> b
     return any(len(word) > _INITIALS for word in name & words)
 
 
-def _column_of(asking: AbstractSet[str], table: Table) -> Column | None:
-    """Return the column that some words name best; that of the names of the rows if they name the table."""
+def _column_of(asking: AbstractSet[str], table: Table, question: Question) -> Column | None:
+    """Return the column that some words name best; that of the names of the rows if they name the table.
+
+    Of people and clubs if the question asks who: names of cities may be all that differs from row to row.
+    """
     headed = [column for column in table.columns if column.keywords & asking and not column.order]
     if headed:
         return max(headed, key=lambda column: len(column.keywords & asking) / len(column.keywords))
-    return table.name_column if table.title_keywords & asking else None
+    if not table.title_keywords & asking:
+        return None
+    worded = [column for column in table.columns if not column.order]
+    if (
+        question.expected.kind == "person"
+        and table.name_column is not None
+        and _is_of_places(table.name_column, question)
+    ):
+        return next((column for column in worded if not _is_of_places(column, question)), None)
+    return table.name_column
+
+
+def _is_of_places(column: Column, question: Question) -> bool:
+    """Return True if most items of a column are places, or its header names a place: "City"."""
+    items = [entity["id"] for cell in column.cells if cell for entity in cell["entities"] if is_item(entity["id"])]
+    types = question.language.answer_types
+    if types.expected_type(column.header).kind == "place":
+        return True
+    return 2 * sum(types.entity_kind(item, question.items.types(item)) == "place" for item in items) > len(items)
 
 
 def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:

@@ -1,0 +1,185 @@
+"""The rows of a table in their order, as follow-ups go from one to another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+
+from ..language.language import Language
+from ..language.text import fold
+from ..records.evidence import Cell, Entity, Row
+from ..records.periods import day_number, period_of_cells, period_of_text
+
+_LEAST_FILLED = 0.8  # of the cells of a column have a date or a number, for the rows to be in its order
+_NUMBER = re.compile(r"\d+")
+_FOUR_DIGITS = re.compile(r"\b\d{4}\b")
+_YEAR = day_number(1) - day_number(0)  # in days
+_QUOTES = "\"“”'‘’ "
+
+
+class OrderedRows:
+    """The rows of a table, in the order of its first column of dates, else of the first with numbers that grow.
+
+    Args:
+        rows: all rows.
+        language: the language of questions about them.
+    """
+
+    def __init__(self, rows: Sequence[Row], language: Language) -> None:
+        self._rows, self._keywords = rows, language.properties.keywords
+        self.title = self._keywords(rows[0]["caption"] or rows[0]["section"]) if rows else frozenset[str]()
+
+    @cached_property
+    def _columns(self) -> dict[int, list[Cell]]:
+        columns: dict[int, list[Cell]] = {}
+        for row in self._rows:
+            for cell in row["cells"]:
+                columns.setdefault(cell["column"], []).append(cell)
+        return dict(sorted(columns.items()))
+
+    def header(self, cell: Cell) -> frozenset[str]:
+        """Return the keywords of the header of a cell."""
+        return self._keywords(cell["header"])
+
+    @cached_property
+    def headers(self) -> frozenset[str]:
+        """The keywords of all headers."""
+        return frozenset[str]().union(*(self.header(cells[0]) for cells in self._columns.values()))
+
+    @cached_property
+    def dated(self) -> frozenset[int]:
+        """The columns of dates."""
+        least = _LEAST_FILLED * len(self._rows)
+        return frozenset(
+            column
+            for column, cells in self._columns.items()
+            if sum(period_of_text(cell["text"]) is not None for cell in cells) >= least
+        )
+
+    @cached_property
+    def _key(self) -> int | None:
+        """The column by which the rows are in order."""
+        for column, cells in self._columns.items():
+            numbers = [int(match[0]) for cell in cells if (match := _NUMBER.match(cell["text"]))]
+            is_filled = len(numbers) >= _LEAST_FILLED * len(self._rows)
+            if column in self.dated or (is_filled and numbers == sorted({*numbers})):
+                return column
+        return None
+
+    def is_key(self, cell: Cell) -> bool:
+        """Return True for a cell of the column by which the rows are in order."""
+        return cell["column"] == self._key
+
+    @cached_property
+    def key_words(self) -> frozenset[str]:
+        """The keywords of the header of that column."""
+        return frozenset() if self._key is None else self.header(self._columns[self._key][0])
+
+    def _place(self, row: Row) -> float | None:
+        cell = None if self._key is None else cell_below(row, self._key)
+        if cell is None:
+            return None
+        if self._key in self.dated:
+            period = period_of_text(cell["text"])
+            return None if period is None else period.first
+        match = _NUMBER.match(cell["text"])
+        return None if match is None else int(match[0])
+
+    def beside(self, row: Row, distance: int) -> Row | None:
+        """Return the next row for 1, the previous one for -1, else that of the year so many years later; None without it."""
+        if abs(distance) > 1:
+            key = None if self._key is None else cell_below(row, self._key)
+            years = [] if key is None or self._key not in self.dated else _FOUR_DIGITS.findall(key["text"])
+            return self.numbered({str(int(years[0]) + distance)}, frozenset()) if years else None
+        placed = [(place, each["number"], each) for each in self._rows if (place := self._place(each)) is not None]
+        ordered = [each for *_, each in sorted(placed, key=lambda each: each[:2])]
+        at = next((place for place, each in enumerate(ordered) if each["number"] == row["number"]), None)
+        if at is None or not 0 <= at + distance < len(ordered):
+            return None
+        return ordered[at + distance]
+
+    def is_gap(self, row: Row, other: Row) -> bool:
+        """Return True if more than a year lies between two rows that held something: "Selected coaches" leave some out."""
+        periods = [
+            period
+            for each in (row, other)
+            if (period := period_of_cells(cell["text"] for cell in each["cells"] if cell["column"] in self.dated))
+        ]
+        before, behind = min(periods), max(periods)
+        return not any(period.is_point for period in periods) and behind.first - before.last >= _YEAR
+
+    def numbering(self, words: AbstractSet[str]) -> Cell | None:
+        """Return a cell of the column that numbers beside some words name rows in: "season 2"; by default of that of the order."""
+        headed = [cells[0] for cells in self._columns.values() if words & self.header(cells[0])]
+        if len(headed) == 1:
+            return headed[0]
+        return None if self._key is None else self._columns[self._key][0]
+
+    def numbered(self, numbers: AbstractSet[str], words: AbstractSet[str]) -> Row | None:
+        """Return the only row that some numbers name, beside some words; None without one."""
+        numbering, found = self.numbering(words), []
+        if numbering is None:
+            return None
+        form = _FOUR_DIGITS if numbering["column"] in self.dated else _NUMBER  # of a day the year
+        for row in self._rows:
+            cell = cell_below(row, numbering["column"])
+            if cell is not None and numbers <= {*form.findall(cell["text"])}:
+                found.append(row)
+        return found[0] if len(found) == 1 else None
+
+    def name_cell(self, row: Row) -> Cell | None:
+        """Return the first cell of a row that is no date or number and differs from row to row; None without one."""
+        for column, cells in self._columns.items():
+            texts = [fold(cell["text"]) for cell in cells]
+            is_name = column not in self.dated and not any(_NUMBER.fullmatch(text) for text in texts)
+            if is_name and len({*texts}) == len(self._rows):
+                return cell_below(row, column)
+        return None
+
+    def label(self, row: Row) -> str:
+        """Return what names a row: its name, else its place in the order; empty without both."""
+        if (name := self.name_cell(row)) is not None:
+            return name["text"].strip(_QUOTES)
+        key = None if self._key is None else cell_below(row, self._key)
+        if key is None:
+            return ""
+        return key["text"] if self._key in self.dated else f"{key['header']} {key['text']}"
+
+    def is_named(self, row: Row, question: str) -> bool:
+        """Return True if a question has the place of a row in the order: its year."""
+        key = None if self._key is None else cell_below(row, self._key)
+        return key is not None and bool(_places_of(key["text"], question))
+
+    def with_key_of(self, question: str, row: Row, other: Row) -> str | None:
+        """Return a question with the year of another row in the place of that of a row; None without it."""
+        key, new = (None if self._key is None else cell_below(each, self._key) for each in (row, other))
+        if key is None or new is None or key["text"] == new["text"]:
+            return None
+        places = _places_of(key["text"], question)
+        if len(places) != 1:
+            return None
+        text = f"{question[: places[0].start()]}{new['text']}{question[places[0].end() :]}"
+        return f"{text.rstrip(' ?.!')}?"
+
+
+def _places_of(words: str, text: str) -> list[re.Match[str]]:
+    return [*re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text)]
+
+
+def cell_with(row: Row, answers: Iterable[Entity]) -> Cell | None:
+    """Return the cell of a row, with its header and column, that has an answer; None without one."""
+    ids, labels = {answer["id"] for answer in answers}, {fold(answer["label"].strip(_QUOTES)) for answer in answers}
+    for cell in row["cells"]:
+        is_answer = fold(cell["text"].strip(_QUOTES)) in labels or any(
+            entity["id"] in ids for entity in cell["entities"]
+        )
+        if is_answer and "column" in cell and "header" in cell:
+            return cell
+    return None
+
+
+def cell_below(row: Row, column: int) -> Cell | None:
+    """Return the cell of a row in a column; None if it is empty."""
+    return next((cell for cell in row["cells"] if cell["column"] == column), None)
