@@ -59,8 +59,8 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     admits no words without a digit and no award.
     """
     keywords = question.language.properties.keywords
-    if question.language.operations.offers(question.text):
-        words = keywords(question.text)
+    if question.language.operations.offers(question.choice):
+        words = keywords(question.choice)
         offered = [
             candidate for candidate in candidates if (name := keywords(candidate.entity["label"])) and name <= words
         ]
@@ -136,7 +136,7 @@ def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callabl
     times, keywords = language.times, language.properties.keywords
     begins_so = not times.while_.isdisjoint(fold(text).split()[:1])  # "when do they come?", whatever a model expects
     is_for_time = "date" in kinds_asked and (len(kinds_asked) == 1 or begins_so)
-    is_for_next = not times.succeeding.isdisjoint(fold(text).split())
+    is_for_next = not times.following.isdisjoint(fold(text).split())
     is_for_hour = times.hours.search(text) is not None
     is_for_name = language.answer_types.expected_type(text).kind in ("person", "place")
     is_choice = language.operations.offers(text)

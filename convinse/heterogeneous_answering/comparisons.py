@@ -33,7 +33,7 @@ class ComparedValue(NamedTuple):
 
 def chosen_by_value(question: Question) -> list[Computed]:
     """Return the one of several things that a question offers with the highest value, or the lowest; empty if values lack."""
-    if not question.language.operations.offers(question.text):
+    if not question.language.operations.offers(question.choice):
         return []
     is_highest, by = _direction(question)
     values = None if is_highest is None else compared_values(question, by)
@@ -87,7 +87,7 @@ def _stated(thing: Entity, question: Question) -> Iterator[tuple[PropertyLabel, 
 def _is_greater(question: Question) -> tuple[bool, tuple[int, ...]] | None:
     """Return whether the first of two things has the higher value, or the lower one if a question asks for that."""
     operations, denial = question.language.operations, question.language.words.denial
-    if operations.offers(question.text) or denial.search(question.in_full):
+    if operations.offers(question.choice) or denial.search(question.in_full):
         return None
     is_highest, by = _direction(question)
     values = [] if is_highest is None else compared_values(question, by) or []

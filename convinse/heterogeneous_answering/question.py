@@ -30,6 +30,7 @@ from ..wikipedia.pages import Pages
 
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
+_TOPIC = re.compile(r" \([^()]*\)[?]?$")  # behind a question in full
 _NOUN = re.compile(r" (?:[^\W\d_]+[ -]?){1,2}")  # one or two words behind a number
 # fit of an amount of money or time for a question for such, at least, and a factor of that of another quantity; chosen on 157 questions
 # over three folders: .5 makes two more wrong ones sure
@@ -82,6 +83,16 @@ class Question:
     def pages(self) -> Pages:
         """The pages with the whole tables of rows."""
         return self.open_pages()
+
+    @cached_property
+    def choice(self) -> str:
+        """The question as typed; in full if only that names things to choose from: "which of them is longer, A or B?"."""
+        offers = self.language.operations.offers
+        return (
+            self.in_full
+            if offers(self.in_full) and not offers(self.text) and not _TOPIC.search(self.in_full)
+            else self.text
+        )
 
     @cached_property
     def is_of_files(self) -> bool:

@@ -57,6 +57,10 @@ class OperationWords(WordLists):
     standing: str
     ranks: WordSet
     offering: WordSet
+    choosing_one: re.Pattern[str]
+    of_two: re.Pattern[str]
+    apart: re.Pattern[str]
+    years_between: str
     offering_both: re.Pattern[str]
     several: re.Pattern[str]
     enumerating: re.Pattern[str]

@@ -26,6 +26,7 @@ from ..support.logit import Logit
 from ..wikipedia.pages import Pages
 from .ellipses import NO_ELLIPSIS, Ellipses
 from .history import answer_text
+from .pair_follow_ups import PairFollowUps
 from .referents import EarlierEntity, FeatureReader, ReferentFeatures, earlier_entities
 from .row_follow_ups import RowFollowUps
 
@@ -36,6 +37,7 @@ _NONE_OF_FILES = 2.1  # "and for books?" over files names no item: whatever the 
 # of a second reading that is tried: from .01 to .04 it mends as many of 400 answers to choose by, from .05 on fewer; .01 tries a quarter more
 _LEAST = 0.04
 _DESCRIBING = 3  # words behind "the" that may describe a thing: "the first American film"
+_SHORTEST = 3  # words: "and until when?"
 CORRECTION = "correction"  # the act of a turn that asks the last question anew
 _WORD = re.compile(r"\w+")
 
@@ -67,6 +69,7 @@ class Rewriter:
         self._model, self._weights, self._kb, self._linker, self._language = model, weights, kb, linker, language
         self._reader = FeatureReader(kb, pages, language)
         self._has_relations = any(kb.properties())
+        self._pairs = PairFollowUps(kb, language)
         self._rows = RowFollowUps(pages, kb, language)
         self._ellipses = Ellipses(linker, language, kb, pages)
 
@@ -183,9 +186,13 @@ class Rewriter:
         if again is not None:
             return [again]
         mentions = self._linker.link(question, classes=True)
-        if self._has_relations:
+        items = frozenset(named_items(mentions))
+        if self._has_relations and not items:
+            of_pair = self._pairs.about_pair(question, history, earlier[-1].question)
+            if of_pair is not None:
+                return [of_pair]
+        if self._has_relations or self._is_of_row_alone(question):
             pronouns = self._reader.pronouns(question)
-            items = frozenset(named_items(mentions))
             of_row = self._rows.about_row(question, history, earlier[-1].question, items, pronouns)
             if of_row is not None:
                 return [of_row]
@@ -225,6 +232,12 @@ class Rewriter:
         seen = first.text.casefold()
         others = [full for probability, full in readings if probability >= _LEAST and full.text.casefold() != seen]
         return [first, *others[:1]]
+
+    def _is_of_row_alone(self, question: str) -> bool:
+        """Return True for "and the next one?" and "until when?"; over files "when is the next meeting?" needs nothing of the history."""
+        is_bound = self._language.times.boundary(question) is not Boundary.ANY
+        is_short = len(question.split()) <= _SHORTEST
+        return self._language.steps.names_step(question) or (is_bound and is_short)
 
     def _described(self, history: Sequence[Turn]) -> list[EarlierEntity]:
         """Return what the last question calls one thing of several, "the 1992 film", "the sequel": a pronoun may mean it."""

@@ -121,8 +121,7 @@ class RowFollowUps:
 
     def _asked_another_cell(self, history: Sequence[Turn], row: Row) -> bool:
         """Return True if the last question asked for another cell of a row that the one before it was about."""
-        representation = history[-1].get("representation")
-        if representation is None or not is_same_row(representation.get("row"), row) or len(history) == 1:
+        if len(history) == 1:
             return False
         before = history[-2]
         question = before.get("resolved_question") or before["question"]

@@ -1,5 +1,7 @@
 """The question in full: words put in and left out (tests/cases/rewrites.yml), and what a follow-up is about."""
 
+from itertools import zip_longest
+
 import numpy as np
 import pytest
 
@@ -210,3 +212,16 @@ def spoken(slots, question, answer, history):
     """The turn of a question with its answer, if it has one."""
     answers = [{"id": answer, "label": answer}] if answer is not None else []
     return {"question": question, **slots.inference_on_turn({"question": question}, history), "answers": answers}
+
+
+@each_case("pair_follow_ups")
+def test_follow_ups_about_pairs(slots, case):
+    history = []
+    for question, (item, label) in zip_longest(case["turns"], case.get("answers", ()), fillvalue=(None, None)):
+        turn = {"question": question, **slots.inference_on_turn({"question": question}, history)}
+        history.append({**turn, "answers": [{"id": item, "label": label}] if item else []})
+    full = slots.inference_on_turn({"question": case["question"]}, history)["resolved_question"]
+    if case["full"] is None:
+        assert " or " not in full
+    else:
+        assert full == case["full"]

@@ -40,7 +40,7 @@ def comparisons(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if results := chosen_by_value(question):
         return results
     operations = question.language.operations
-    compared = operations.comparison(question.in_full) if operations.offers(question.text) else None
+    compared = operations.comparison(question.in_full) if operations.offers(question.choice) else None
     if compared is None:
         return []
     by, highest = compared

@@ -103,7 +103,7 @@ def requested_row(question: Question, table: Table) -> tuple[int, frozenset[str]
     words_as_written = frozenset(fold(question.in_full).split())
     # "the first day of term" of a row that is called so
     is_order = operations.order(question.text) is not None and not has_named_order(question, table)
-    if operations.relating & words_as_written or is_order or operations.offers(question.text):
+    if operations.relating & words_as_written or is_order or operations.offers(question.choice):
         return None
     if {*map(fold, operations.summing.findall(question.in_full))} - table.headers:  # "what did she pay in all?"
         return None

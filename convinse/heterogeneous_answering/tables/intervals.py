@@ -106,7 +106,9 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     words, time = content_words(question), times.named(question.in_full)
     # "who succeeded X" says itself that it is about a place that one holds after another
-    is_of_holders = not (times.succeeding | times.preceding).isdisjoint(fold(question.in_full).split())
+    is_of_holders = not (times.succeeding | times.preceding | times.following).isdisjoint(
+        fold(question.in_full).split()
+    )
     for table in tables:
         names = table.name_column
         if names is None or not table.dated or not _is_of_topic(table, words, question):

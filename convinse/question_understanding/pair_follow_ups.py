@@ -1,0 +1,108 @@
+"""Follow-ups that compare what the last two questions were about: "which of them is longer?", "who is older?", "which has more?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import zip_longest
+from typing import Literal
+
+from ..knowledge_base.items import Items
+from ..language.language import Language
+from ..language.text import fold
+from ..records.conversation import Turn
+from ..records.literals import is_item
+from ..records.rewriting import FullQuestion, Insertion
+
+_PARTS: tuple[Literal["question", "answer"], ...] = ("question", "answer")  # of a turn, in which things are looked for
+_WORD = re.compile(r"\w+")
+
+
+class PairFollowUps:
+    """Reads follow-ups as questions for one of two things.
+
+    Args:
+        kb: the kinds of things.
+        language: the language of the questions.
+    """
+
+    def __init__(self, kb: Items, language: Language) -> None:
+        self._kb, self._language = kb, language
+
+    def about_pair(self, question: str, history: Sequence[Turn], earlier: str) -> FullQuestion | None:
+        """Return a follow-up in full, with the things that it compares; None if it compares nothing, or names what it compares.
+
+        Args:
+            question: the follow-up, which names no items.
+            history: the earlier turns, oldest first.
+            earlier: the last question in full.
+        """
+        operations = self._language.operations
+        if len(history) < 2:
+            return None
+        if operations.apart.match(question) and operations.compares_dates(earlier) is not None:
+            # "by how many years?" behind "who is older?"
+            pair = self._pair(history[:-1]) or self._pair(history)
+            return None if pair is None else _with_names(operations.years_between, pair)
+        pair = self._pair(history, self._kinds(question)) if self._compares(question) else None
+        if pair is None:
+            return None
+        beginning = f"{question.rstrip(' ?.!')}{self._measure(question, earlier)}"
+        return _with_names(f"{beginning}, {{}} {min(operations.offering)} {{}}?", pair)
+
+    def _compares(self, question: str) -> bool:
+        """Return True if a question asks which of two things is more, and names none: not "which film came first?"."""
+        operations, types = self._language.operations, self._language.answer_types
+        words = _WORD.findall(fold(question))
+        if operations.offers(question) or not (
+            operations.choosing_one.match(question) and operations.compares(question)
+        ):
+            return False
+        is_bare = operations.is_of_degree(words[-1]) and not any(map(types.names_class, words))
+        return is_bare or operations.of_two.search(question) is not None
+
+    def _kinds(self, question: str) -> Collection[str]:
+        """Return the kinds of things that a question may choose from: people if it asks "who"."""
+        kinds = self._language.words.pronouns
+        expected = self._language.answer_types.expected_type(question).kind
+        return (expected,) if expected in kinds else kinds
+
+    def _pair(self, history: Sequence[Turn], kinds: Collection[str] = ()) -> list[Insertion] | None:
+        """Return what the last two turns were about, or else found, two things of one of the kinds; None without them."""
+        for part in _PARTS:
+            pair = []
+            for number in range(len(history))[-2:]:
+                representation = history[number].get("representation")
+                topics = representation["entities"] if representation else []
+                found = history[number].get("answers") or [] if "abstained" not in history[number] else []
+                pair += [Insertion(0, 0, number, part, each) for each in (topics if part == "question" else found)[:1]]
+            of_kinds = [self._kind(each.entity["id"]) for each in pair if each.entity is not None]
+            is_pair = len({each.entity["id"] for each in pair if each.entity is not None}) == len(pair) > 1
+            if is_pair and len({*of_kinds}) == 1 and of_kinds[0] in (kinds or self._language.words.pronouns):
+                return pair
+        return None
+
+    def _kind(self, item: str) -> str:
+        return self._language.answer_types.entity_kind(item, self._kb.types(item)) if is_item(item) else ""
+
+    def _measure(self, question: str, earlier: str) -> str:
+        """Return what was counted before, for "which has more?"; empty if the question says what it compares."""
+        properties, literals = self._language.properties, self._language.literals
+        counted = literals.counted.search(earlier)
+        measures, _ = self._language.operations.comparison(question) or (frozenset[str](), True)
+        if counted is None or measures or self._language.operations.compares_dates(question) is not None:
+            return ""
+        nouns = earlier[counted.end() :].split()[:1]
+        return "" if not nouns or properties.keywords(nouns[0]) <= properties.keywords(question) else f" {nouns[0]}"
+
+
+def _with_names(form: str, pair: Sequence[Insertion]) -> FullQuestion:
+    """Return a question in full by its form, with the names of two things in its gaps."""
+    text, insertions = "", []
+    for piece, insertion in zip_longest(form.split("{}"), pair):
+        text += piece
+        if insertion is not None and insertion.entity is not None:
+            start = len(text)
+            text += insertion.entity["label"]
+            insertions.append(insertion._replace(start=start, end=len(text)))
+    return FullQuestion(text, tuple(insertions))
