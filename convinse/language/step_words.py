@@ -278,7 +278,7 @@ class StepWords(WordLists):
             if self._breaks(noun) or noun.form not in self.types.person_nouns | self.words.sequels:
                 continue
             has_article = place > 0 and tokens[place - 1].form in self.words.definite
-            if place > 1 and tokens[place - 2].form not in self.types.existential | self.behind:
+            if place > 1 and tokens[place - 2].form not in self.types.existential | self.behind | self.words.fillers:
                 continue  # "with Maradona as the coach"
             is_whole = place + 2 >= len(tokens) or tokens[place + 1].form not in self.behind | self.clause
             if is_whole and (has_article or (place == 0 and _OWNER.match(text, noun.end))):
@@ -362,5 +362,6 @@ class StepWords(WordLists):
     def _says(self, token: _Token) -> bool:
         """Return True for a word that says what is asked: neither a name or a number, nor a word that opens a question."""
         words = self.words
-        said = words.stop_words | words.telling | self.light | words.fillers | self.types.date_nouns
+        dates = self.types.date_nouns - self.operations.births  # a "birthday" is of a person
+        said = words.stop_words | words.telling | self.light | words.fillers | dates
         return not token.is_name and token.form not in said and not token.form.isdigit()

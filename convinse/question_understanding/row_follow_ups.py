@@ -196,7 +196,8 @@ class RowFollowUps:
             return [headed] if self._is_explained(content, question, vocabulary) else []
         # "when did it come out?" has a verb that no table has
         pointing = self._language.words.pointing | self._language.words.pronouns["thing"]
-        is_of_thing = people.isdisjoint(pronouns) and not pointing.isdisjoint(fold(question).split())
+        words = {*_WORD.findall(fold(question))}  # "when was that director born?" is about no thing
+        is_of_thing = people.isdisjoint(pronouns) and bool(pointing & words) and words.isdisjoint(types.person_nouns)
         longest = _LONGEST_VERB if is_of_thing and kind != "person" else 0
         if kind not in _KINDS_OF_CELLS or len(self._unexplained(content, vocabulary)) > longest:
             return []
