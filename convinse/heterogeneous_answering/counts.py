@@ -14,6 +14,7 @@ from ..records.facts import AWARD_RECEIVED, END_TIME, POINT_IN_TIME
 from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
+from .comparisons import named_things
 from .question import Question
 from .tables.selections import best_explained, extent_of
 from .tables.series import is_of_staff
@@ -112,7 +113,9 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     """Return the number of rows that a question selects, of the table that explains it best."""
     if relates_rows(question, tables):
         return []
-    words = question.language.properties.keywords(question.in_full) | lettered(question.in_full)
+    keywords = question.language.properties.keywords
+    words = keywords(question.in_full) | lettered(question.in_full)
+    of_names = words & frozenset().union(*(keywords(entity["label"]) for entity in named_things(question)))
     several = _countable(question, tables, things, nouns)
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
@@ -125,17 +128,19 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     for table, selected in found:
         used, is_document = selected.used, _is_of_document(question, table)
         names = _names_of_things(question, table)
-        named_things = things | (nouns & names)
-        is_named = bool(named_things & names)
+        named_words = things | (nouns & names)
+        is_named = bool(named_words & names)
         if not used and not is_named:
             continue
         # "how many rooms does the flat have?" is not asked of the rooms in which things stand
         beside = question.language.properties.keyword_set(question.language.operations.beside_counts)
-        if not used and is_document and unexplained(question, table, words - things - named_things - beside, used):
+        if not used and is_document and unexplained(question, table, words - things - named_words - beside, used):
             continue
-        if _asks_for_column(question, table, selected, words - named_things):
+        if _asks_for_column(question, table, selected, words - named_words):
             continue
-        number = _number(table, selected, named_things)
+        if not is_document and unexplained(question, table, of_names, used):
+            continue  # "how many seasons does Casablanca have?" of those of another series
+        number = _number(table, selected, named_words)
         is_of_cells = bool(used - things) and _are_kinds(table, things & used)
         if number > 1 or (number == 1 and used and (is_named or is_of_cells) and is_document):
             places = table.evidence_places(selected.rows)

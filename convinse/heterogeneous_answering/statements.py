@@ -36,7 +36,7 @@ def _is_alive(question: Question) -> Said | None:
     properties, operations = question.language.properties, question.language.operations
     things, names = named_things(question), question.property_names
     living, dead = properties.keyword_set(operations.living), properties.keyword_set(operations.dead)
-    words = _asking_words(question, things)
+    words = asking_words(question, things)
     if len(things) != 1 or not words or not words <= living | dead:
         return None
     places: dict[str, int] = {}
@@ -91,7 +91,7 @@ def _is_value(question: Question) -> Said | None:
         things.append(Entity(id=name, label=name))
     if len(things) != 2:
         return None
-    words = _asking_words(question, things)
+    words = asking_words(question, things)
     for thing, other in (things, things[::-1]):
         values = list(_requested_values(question, thing, words))
         name_words = keywords(other["label"])
@@ -118,7 +118,7 @@ def _unknown_name(question: Question, thing: Entity) -> str:
     return name if is_full_name and keywords(name).isdisjoint(keywords(thing["label"])) else ""
 
 
-def _asking_words(question: Question, things: list[Entity]) -> WordSet:
+def asking_words(question: Question, things: list[Entity]) -> WordSet:
     """Return the keywords of a question without its things, and those that say nothing."""
     properties = question.language.properties
     words = properties.keywords(question.in_full) - properties.light_keywords
