@@ -178,8 +178,10 @@ def _lacks_time(question: Question, best: AnswerCandidate) -> bool:
     time = question.language.times.time(question.in_full)
     if time is None or question.expected.kind in ("date", "number", "yesno") or best.reasons[:1] != ("reader",):
         return False
-    lifetime = question.lifetimes.of(best.entity["id"])
-    if lifetime is not None and not lifetime.overlaps(time.period):  # a film of 2000 was not made in 1965
+    lifetime, types = question.lifetimes.of(best.entity["id"]), question.items.types(best.entity["id"])
+    kind = question.language.answer_types.entity_kind(best.entity["id"], types)
+    # a film of 2000 was not made in 1965; a country was there before it was founded anew
+    if lifetime is not None and kind in ("person", "thing") and not lifetime.overlaps(time.period):
         return True
     is_dated = False
     for read in (question.evidences[at] for at in best.places):
@@ -225,6 +227,8 @@ def _lacks_label(question: Question, best: AnswerCandidate) -> bool:
     """Return True if no word of a question names what a number is of, nor is near to that: caps for "how much does he weigh?"."""
     reads = [question.evidences[at] for at in best.places]
     if best.reasons[:1] != ("reader",) or question.is_of_files or kind_of_value(best.entity["id"]) != "number":
+        return False
+    if not asking_words(question, named_things(question)):  # "how many are they?"
         return False
     if not all(any(entries_of(read)) for read in reads) or any(_names_of(question, read) for read in reads):
         return False
