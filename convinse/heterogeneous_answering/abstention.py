@@ -39,8 +39,8 @@ _LIKELY = 0.5
 _BEGINNING = (
     4  # letters that two words of one family share; of 443 questions over files none is answered otherwise by it
 )
-# least cosine of a question and of an entry whose number it may ask for without a word of it: right ones of the parts to choose by had
-# .68 at least, of 78 questions without an answer the wrong ones .53
+# least cosine of a question and of an entry whose number it may ask for without a word of it: of 78 questions without an answer the
+# wrong ones had .53 at most, right ones of the parts to choose by .68 at least
 _NEAR = 0.58
 _FOREIGN = 2  # stop words of another language, and more than of the expected language
 
