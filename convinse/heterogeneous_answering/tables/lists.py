@@ -14,7 +14,7 @@ from ..question import Question
 from .bounds import bound_words, limiting_column, with_measures
 from .cell_answers import cell_answers, head_keywords
 from .columns import Column
-from .selections import alternatives, best_explained, extent_of, selected_rows
+from .selections import alternatives, best_explained, extent_of, is_of_topic, selected_rows
 from .states import denied_words, named_state
 from .table import Selection, Table, evidence_of_row
 from .times import lasts
@@ -34,7 +34,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     words, nouns = _words_and_nouns(question)
     for table, selected in _selections(question, tables, words):
-        if not selected.rows or not selected.used:
+        is_whole = asks_for_several and not selected.used and is_of_topic(question, table)  # "the albums of Radiohead"
+        if not selected.rows or not (selected.used or is_whole):
             continue
         namesake = table.own_row(selected._replace(used=selected.used - table.headers))
         # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
@@ -45,6 +46,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)
+        if is_whole and column is not None and not (column is table.name_column or column.keywords <= words):
+            continue  # "which languages does she speak?" of albums with a "Main language"
         if column is not None and not column.tells_apart:
             selected = _without_others(question, table, selected, column)
         members = [] if column is None else _members(question, table, selected, column)
@@ -56,8 +59,28 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         cited = tuple((entity, evidence_of_row(table, row, question)) for row, entity in members[:_MOST_MEMBERS])
         places = table.evidence_places([row for row, _ in members])
-        return [Computed(members[0][1], "list", places, members=cited, extent=extent_of(table, selected))]
+        is_named = is_whole and _is_named(question, table, words)
+        return [
+            Computed(
+                members[0][1],
+                "list",
+                places,
+                members=cited,
+                extent=extent_of(table, selected),
+                is_named=is_named,
+            )
+        ]
     return []
+
+
+def _is_named(question: Question, table: Table, words: AbstractSet[str]) -> bool:
+    """Return True if a question calls the rows of a table of its topic as the table does: "what novels did she write?" of "Novels"."""
+    names, operations = table.name_column, question.language.operations
+    if names is None or not words & (names.keywords | table.title_keywords):
+        return False
+    making = question.language.properties.keyword_set(operations.making)
+    rest = words - making - names.keywords - title_words(table, question) - question.language.properties.light_keywords
+    return not rest
 
 
 def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
