@@ -14,13 +14,15 @@ from ..language.text import fold
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, with_score
 from ..records.evidence_structure import structured
-from ..records.literals import is_item
+from ..records.literals import is_document_item, is_item
 from .candidates import EntityCandidate
 from .comparisons import is_of_thing, named_things
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .statements import asking_words
+from .tables.lists import whole_column
 
+_Group = tuple[str, ...]  # what several answers have in common: a property, a column, an infobox entry
 _MOST_CITED = (
     100  # further evidences of a turn for the members of a list: a page shows no more, and a turn stays below 100 kB
 )
@@ -66,8 +68,27 @@ def with_list(
     members = [answer for answer in ranked if answer.score >= least and groups[answer.entity["id"]] & shared]
     if len(members) < 2:
         return list(ranked)
+    if column := _whole_column(question, ranked, members, shared):
+        return _first_members(question, column)
     rest = [answer for answer in ranked if answer not in members]
     return _first_members(question, [answer._replace(is_listed=True) for answer in members] + rest)
+
+
+def _whole_column(
+    question: Question, ranked: Sequence[AnswerCandidate], members: Sequence[AnswerCandidate], shared: AbstractSet[_Group]
+) -> list[AnswerCandidate]:
+    """Return ranked answers behind all things of the column of an article's table that the listed ones stand in; empty without one."""
+    for _, page, caption, section, label in (group for group in shared if group[0] == "row"):
+        things = [] if is_document_item(page) else whole_column(question, page, caption, section, label)
+        ids, names = {entity["id"] for entity in things}, {fold(entity["label"]) for entity in things}
+        within = [each for each in ranked if each.entity["id"] in ids or fold(each.entity["label"]) in names]
+        if sum(answer in within for answer in members) <= len(members) / 2:
+            continue
+        found = {fold(answer.entity["label"]): answer.entity for answer in reversed(within)}
+        score, best = min(1.0, sum(answer.score for answer in within)), members[0]
+        whole = [best._replace(entity=found.get(fold(each["label"]), each), score=score, is_listed=True) for each in things]
+        return whole + [answer for answer in ranked if answer not in within]
+    return []
 
 
 def _first_members(question: Question, ranked: list[AnswerCandidate]) -> list[AnswerCandidate]:
@@ -258,7 +279,7 @@ def cite_list(
     return replace(question, evidences=[*question.evidences, *read]), answers
 
 
-def _groups(question: Question, candidate: EntityCandidate) -> Iterator[tuple[str, ...]]:
+def _groups(question: Question, candidate: EntityCandidate) -> Iterator[_Group]:
     for role in candidate.roles:
         read = question.evidences[role.place]
         evidence, page = read.evidence, "" if read.subject is None else read.subject["id"]

@@ -16,7 +16,7 @@ from .cell_answers import cell_answers, head_keywords
 from .columns import Column
 from .selections import alternatives, best_explained, extent_of, is_of_topic, selected_rows
 from .states import denied_words, named_state
-from .table import Selection, Table, evidence_of_row
+from .table import Selection, Table, evidence_of_row, whole_tables
 from .times import lasts
 from .words import content_words, is_of_holders, relates_rows, title_words, unexplained
 
@@ -70,6 +70,17 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
                 is_named=is_named,
             )
         ]
+    return []
+
+
+def whole_column(question: Question, page: str, caption: str, section: str, header: str) -> list[Entity]:
+    """Return the things below a header of an article's table, in the rows with the words of a question; empty without that table."""
+    for table in whole_tables(question):
+        first = table.rows[0]
+        column = next((column for column in table.columns if column.header == header), None)
+        if column is not None and (first.get("page"), first["caption"], first["section"]) == (page, caption, section):
+            words = content_words(question) - title_words(table, question) - column.keywords
+            return [entity for _, entity in _members(question, table, table.selection(words), column)]
     return []
 
 
