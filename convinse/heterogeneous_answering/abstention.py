@@ -228,7 +228,9 @@ def _lacks_label(question: Question, best: AnswerCandidate) -> bool:
     reads = [question.evidences[at] for at in best.places]
     if best.reasons[:1] != ("reader",) or question.is_of_files or kind_of_value(best.entity["id"]) != "number":
         return False
-    if not asking_words(question, named_things(question)):  # "how many are they?"
+    counting = question.language.operations.counting.search(question.in_full)
+    counted = question.language.properties.keywords(counting[0]) if counting else frozenset[str]()
+    if not asking_words(question, named_things(question)) - counted:  # "how many are they?"
         return False
     if not all(any(entries_of(read)) for read in reads) or any(_names_of(question, read) for read in reads):
         return False
