@@ -41,7 +41,9 @@ def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] 
         return (nouns | properties.keywords(behind_things["count"]), nouns) if behind_things else None
     common = properties.words.common
     behind = question.in_full[many.end() :].split()
-    while behind and fold(behind[0]) in common:  # "of the films"
+    names = frozenset[str]().union(*(properties.keywords(entity["label"]) for entity in named_things(question)))
+    # "of the films", "Radiohead albums"
+    while behind and (fold(behind[0]) in common or properties.keywords(behind[0]) <= names):
         behind.pop(0)
     behind = list(takewhile(lambda word: fold(word) not in common, behind))[:MANY_WORDS]
     nouns = properties.keyword_set(behind)
@@ -96,12 +98,19 @@ def _is_stated(question: Question, nouns: frozenset[str]) -> bool:
     keywords = question.language.properties.keywords
     needs = nouns - keywords(" ".join(question.language.operations.recurring))
     about = {entity["id"] for entity in question.about}
+    names = frozenset[str]().union(*(keywords(entity["label"]) for entity in named_things(question)))
+    selecting = keywords(question.in_full) - names - nouns
     for read in question.evidences:
+        if "row" in read.evidence and not question.is_of_files and selecting.isdisjoint(read.keywords):
+            continue  # the albums of one of its guitarists
         subject = read.subject or next(iter(read.entities), None)
         if subject is not None and subject["id"] not in about:
             continue
         for mention in read.mentions:
-            if is_number(mention["id"]):
+            cells = read.evidence["row"]["cells"] if "row" in read.evidence else []
+            # "Jaws 2" is no number of films
+            is_cell = not cells or any(cell["start"] == mention["start"] for cell in cells)
+            if is_number(mention["id"]) and is_cell:
                 behind = " ".join(_CLAUSE_END.split(read.text[mention["end"] :])[0].split()[: MANY_WORDS + 1])
                 labels = [behind, *(label.text for label in read.labels_at(mention["start"]))]
                 if needs and any(needs <= keywords(label) for label in labels):
@@ -116,6 +125,8 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     keywords = question.language.properties.keywords
     words = keywords(question.in_full) | lettered(question.in_full)
     of_names = words & frozenset().union(*(keywords(entity["label"]) for entity in named_things(question)))
+    if not question.is_of_files:  # "released" selects no row "Self-released"
+        words -= question.language.properties.keyword_set(question.language.operations.making)
     several = _countable(question, tables, things, nouns)
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
@@ -286,9 +297,10 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
                 of_property_values[fact.object["id"]][precision].setdefault(text, (place, asking))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
-            name = keywords(attribute["path"][-1])
+            name = PropertyLabel(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
-            if name and name <= nouns and not any(any(find_literals(text)) for text in texts):
+            is_named = keywords(name.text) <= nouns or nouns <= question.property_names.asking(name, nouns)
+            if nouns and is_named and not any(any(find_literals(text)) for text in texts):
                 yield [(place, frozenset())] * len({*texts})
     for by_value in statements.values():
         most_precise = [by_precision[max(by_precision)] for by_precision in by_value.values()]

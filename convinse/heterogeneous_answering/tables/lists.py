@@ -86,11 +86,10 @@ def whole_column(question: Question, page: str, caption: str, section: str, head
 
 def _is_named(question: Question, table: Table, words: AbstractSet[str]) -> bool:
     """Return True if a question calls the rows of a table of its topic as the table does: "what novels did she write?" of "Novels"."""
-    names, operations = table.name_column, question.language.operations
+    names = table.name_column
     if names is None or not words & (names.keywords | table.title_keywords):
         return False
-    making = question.language.properties.keyword_set(operations.making)
-    rest = words - making - names.keywords - title_words(table, question) - question.language.properties.light_keywords
+    rest = words - names.keywords - title_words(table, question) - question.language.properties.light_keywords
     return not rest
 
 
@@ -141,6 +140,8 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     properties, text = question.language.properties, question.in_full
     asking = question.language.operations.listing.match(text)
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
+    if not question.is_of_files:  # "released" selects no row "Self-released"
+        words -= properties.keyword_set(question.language.operations.making)
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
     common = question.language.words.common
     behind = list(takewhile(lambda word: fold(word) not in common, behind))  # "customers from Brakel"
