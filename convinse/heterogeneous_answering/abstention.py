@@ -19,7 +19,7 @@ from .comparisons import entries_of, is_of_thing, named_things
 from .question import Question
 from .ranked_answers import AnswerCandidate
 from .sentences import is_prose, sentence_spans
-from .statements import asking_words
+from .statements import asking_words, explained_words
 from .tables.meanings import is_of_other_column
 
 _LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "pl": "Polish"}  # with stop word lists
@@ -138,6 +138,8 @@ def unknown_names(question: Question) -> list[str]:
         # without capitals a word before a name may be part of it: "the salesman wade gustafson"
         if not (any(map(is_found, name.split())) if name.islower() else is_found(name))
         and not all(map(is_found, words.names.listed(name)))
+        # "R. Rahman" of "A. R. Rahman"
+        and not any(f" {fold(name)} " in f" {fold(entity['label'])} " for entity in question.about)
     ]
 
 
@@ -205,20 +207,11 @@ def _lacks_death(question: Question, best: AnswerCandidate) -> bool:
     return is_born and not any(names.is_of(label, end) for label in entries for end in _DEATH)
 
 
-def _names_of(question: Question, read: ReadEvidence) -> frozenset[str]:
-    """Return the words of a question about a thing that an entry of it explains: by its property or attribute, or as synonyms."""
-    properties, names = question.language.properties, question.property_names
-    words = asking_words(question, named_things(question))
-    labels = [label for label, _ in entries_of(read)]
-    said = frozenset().union(*(names.asking(label, words) | properties.keywords(label.text) for label in labels))
-    return frozenset(word for word in words if not said.isdisjoint(properties.with_synonyms(frozenset((word,)))))
-
-
 def _is_requested(question: Question, best: AnswerCandidate) -> bool:
     """Return True if an answer is the value of a thing that a question names, and all its other words name the property: "Arsenal league"."""
     words, things = asking_words(question, named_things(question)), named_things(question)
     for read in (question.evidences[at] for at in best.places if words):
-        if any(is_of_thing(read, thing) for thing in things) and _names_of(question, read) == words:
+        if any(is_of_thing(read, thing) for thing in things) and explained_words(question, read) == words:
             return any(entity["id"] == best.entity["id"] for _, entities in entries_of(read) for entity in entities)
     return False
 
@@ -232,7 +225,7 @@ def _lacks_label(question: Question, best: AnswerCandidate) -> bool:
     counted = question.language.properties.keywords(counting[0]) if counting else frozenset[str]()
     if not asking_words(question, named_things(question)) - counted:  # "how many are they?"
         return False
-    if not all(any(entries_of(read)) for read in reads) or any(_names_of(question, read) for read in reads):
+    if not all(any(entries_of(read)) for read in reads) or any(explained_words(question, read) for read in reads):
         return False
     vectors = question.embed([question.spoken, *(read.text for read in reads)])
     return vectors is not None and bool((vectors[1:] @ vectors[0] < _NEAR).all())
