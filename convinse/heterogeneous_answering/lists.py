@@ -75,7 +75,10 @@ def with_list(
 
 
 def _whole_column(
-    question: Question, ranked: Sequence[AnswerCandidate], members: Sequence[AnswerCandidate], shared: AbstractSet[_Group]
+    question: Question,
+    ranked: Sequence[AnswerCandidate],
+    members: Sequence[AnswerCandidate],
+    shared: AbstractSet[_Group],
 ) -> list[AnswerCandidate]:
     """Return ranked answers behind all things of the column of an article's table that the listed ones stand in; empty without one."""
     for _, page, caption, section, label in (group for group in shared if group[0] == "row"):
@@ -86,7 +89,9 @@ def _whole_column(
             continue
         found = {fold(answer.entity["label"]): answer.entity for answer in reversed(within)}
         score, best = min(1.0, sum(answer.score for answer in within)), members[0]
-        whole = [best._replace(entity=found.get(fold(each["label"]), each), score=score, is_listed=True) for each in things]
+        whole = [
+            best._replace(entity=found.get(fold(each["label"]), each), score=score, is_listed=True) for each in things
+        ]
         return whole + [answer for answer in ranked if answer not in within]
     return []
 
@@ -134,7 +139,9 @@ def _whole_line(question: Question, ranked: Sequence[AnswerCandidate]) -> list[A
     found = {fold(answer.entity["label"]): answer.entity for answer in reversed(ranked)}
     entities = [found.get(fold(member["label"]), member) for member in members]
     rest = [answer for answer in ranked if not _is_among(answer, members, labels)]
-    return [AnswerCandidate(entity, min(1.0, score), (place,), ranked[0].reasons, is_listed=True) for entity in entities] + rest
+    return [
+        AnswerCandidate(entity, min(1.0, score), (place,), ranked[0].reasons, is_listed=True) for entity in entities
+    ] + rest
 
 
 def _values_of(read: ReadEvidence, label: str) -> list[Entity]:

@@ -61,14 +61,7 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         places = table.evidence_places([row for row, _ in members])
         is_named = is_whole and _is_named(question, table, words)
         return [
-            Computed(
-                members[0][1],
-                "list",
-                places,
-                members=cited,
-                extent=extent_of(table, selected),
-                is_named=is_named,
-            )
+            Computed(members[0][1], "list", places, members=cited, extent=extent_of(table, selected), is_named=is_named)
         ]
     return []
 
