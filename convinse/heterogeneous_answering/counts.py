@@ -274,6 +274,7 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
     words = keywords(question.in_full)
     names = frozenset[str]().union(*(keywords(entity["label"]) for entity in question.about))
     is_present = not question.language.times.asks_about_past(question.in_full)
+    making = question.language.properties.keyword_set(question.language.operations.making)
     is_recurring = nouns <= keywords(" ".join(question.language.operations.recurring))
     for place, read in enumerate(question.evidences):
         if fact := read.fact:
@@ -282,7 +283,8 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             of_property = question.property_names.asking(label, nouns)
             # "how many Emmys did X win", "how many Oscars does X have": the values that have what the property does not say
             value_words = keywords(fact.object["label"])
-            is_asked = bool(asking) or fact.predicate["id"] == AWARD_RECEIVED
+            # "how many albums did he make" asks for no "Album of the Year"
+            is_asked = bool(asking) or (fact.predicate["id"] == AWARD_RECEIVED and words.isdisjoint(making))
             is_named = is_asked and (nouns <= of_property or all(holds(value_words, noun) for noun in nouns))
             if is_recurring:  # "how many times did X win Y"
                 others = words - nouns - asking - names
