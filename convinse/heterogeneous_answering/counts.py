@@ -41,7 +41,8 @@ def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] 
         return (nouns | properties.keywords(behind_things["count"]), nouns) if behind_things else None
     common = properties.words.common
     behind = question.in_full[many.end() :].split()
-    names = frozenset[str]().union(*(properties.keywords(entity["label"]) for entity in named_things(question)))
+    things = [] if question.is_of_files else named_things(question)  # a file "flats" is of the flats
+    names = frozenset[str]().union(*(properties.keywords(entity["label"]) for entity in things))
     # "of the films", "Radiohead albums"
     while behind and (fold(behind[0]) in common or properties.keywords(behind[0]) <= names):
         behind.pop(0)
