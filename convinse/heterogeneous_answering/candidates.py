@@ -29,6 +29,7 @@ class Computed(NamedTuple):
         rivals: the places of evidences with other values of the same property, which are not the answer.
         members: all answers of a list, each with the evidence of its row; `entity` is the first of them.
         extent: how many rows a list, a count or a sum is of.
+        is_named: a list whose things a question calls as their table does, so that no other answer is as good.
     """
 
     entity: Entity
@@ -37,6 +38,7 @@ class Computed(NamedTuple):
     rivals: frozenset[int] = frozenset()
     members: tuple[tuple[Entity, Evidence | None], ...] = ()
     extent: Extent | None = None
+    is_named: bool = False
 
 
 @dataclass

@@ -39,6 +39,7 @@ from .intervals import by_intervals
 from .memberships import shared_names
 from .question import Question
 from .spans import spans
+from .statements import requested_entries
 from .tables.amounts import comparisons, differences, sums
 from .tables.cells import cells, choices
 from .tables.durations import durations
@@ -76,7 +77,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
     "comparison": comparisons,
     "count": counts,
     "difference": differences,
-    "entry": lambda question, _: entries(question),
+    "entry": lambda question, _: entries(question) or requested_entries(question),
     "list": listed_rows,
     "interval": lambda question, tables: (
         beside_rows(question, tables)

@@ -14,6 +14,7 @@ from ..records.facts import AWARD_RECEIVED, END_TIME, POINT_IN_TIME
 from ..records.literals import is_item, is_number, number_entity
 from ..records.written_values import find_literals
 from .candidates import Computed
+from .comparisons import named_things
 from .question import Question
 from .tables.selections import best_explained, extent_of
 from .tables.series import is_of_staff
@@ -40,7 +41,10 @@ def _counted_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]] 
         return (nouns | properties.keywords(behind_things["count"]), nouns) if behind_things else None
     common = properties.words.common
     behind = question.in_full[many.end() :].split()
-    while behind and fold(behind[0]) in common:  # "of the films"
+    things = [] if question.is_of_files else named_things(question)  # a file "flats" is of the flats
+    names = frozenset[str]().union(*(properties.keywords(entity["label"]) for entity in things))
+    # "of the films", "Radiohead albums"
+    while behind and (fold(behind[0]) in common or properties.keywords(behind[0]) <= names):
         behind.pop(0)
     behind = list(takewhile(lambda word: fold(word) not in common, behind))[:MANY_WORDS]
     nouns = properties.keyword_set(behind)
@@ -95,12 +99,19 @@ def _is_stated(question: Question, nouns: frozenset[str]) -> bool:
     keywords = question.language.properties.keywords
     needs = nouns - keywords(" ".join(question.language.operations.recurring))
     about = {entity["id"] for entity in question.about}
+    names = frozenset[str]().union(*(keywords(entity["label"]) for entity in named_things(question)))
+    selecting = keywords(question.in_full) - names - nouns
     for read in question.evidences:
+        if "row" in read.evidence and not question.is_of_files and selecting.isdisjoint(read.keywords):
+            continue  # the albums of one of its guitarists
         subject = read.subject or next(iter(read.entities), None)
         if subject is not None and subject["id"] not in about:
             continue
         for mention in read.mentions:
-            if is_number(mention["id"]):
+            cells = read.evidence["row"]["cells"] if "row" in read.evidence else []
+            # "Jaws 2" is no number of films
+            is_cell = not cells or any(cell["start"] == mention["start"] for cell in cells)
+            if is_number(mention["id"]) and is_cell:
                 behind = " ".join(_CLAUSE_END.split(read.text[mention["end"] :])[0].split()[: MANY_WORDS + 1])
                 labels = [behind, *(label.text for label in read.labels_at(mention["start"]))]
                 if needs and any(needs <= keywords(label) for label in labels):
@@ -112,7 +123,11 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     """Return the number of rows that a question selects, of the table that explains it best."""
     if relates_rows(question, tables):
         return []
-    words = question.language.properties.keywords(question.in_full) | lettered(question.in_full)
+    keywords = question.language.properties.keywords
+    words = keywords(question.in_full) | lettered(question.in_full)
+    of_names = words & frozenset().union(*(keywords(entity["label"]) for entity in named_things(question)))
+    if not question.is_of_files:  # "released" selects no row "Self-released"
+        words -= question.language.properties.keyword_set(question.language.operations.making)
     several = _countable(question, tables, things, nouns)
     found = best_explained(COUNT, question, several, words - things)
     # "How many dogs are there?" of cells with "dog"
@@ -125,17 +140,19 @@ def _rows(question: Question, tables: Sequence[Table], things: frozenset[str], n
     for table, selected in found:
         used, is_document = selected.used, _is_of_document(question, table)
         names = _names_of_things(question, table)
-        named_things = things | (nouns & names)
-        is_named = bool(named_things & names)
+        named_words = things | (nouns & names)
+        is_named = bool(named_words & names)
         if not used and not is_named:
             continue
         # "how many rooms does the flat have?" is not asked of the rooms in which things stand
         beside = question.language.properties.keyword_set(question.language.operations.beside_counts)
-        if not used and is_document and unexplained(question, table, words - things - named_things - beside, used):
+        if not used and is_document and unexplained(question, table, words - things - named_words - beside, used):
             continue
-        if _asks_for_column(question, table, selected, words - named_things):
+        if _asks_for_column(question, table, selected, words - named_words):
             continue
-        number = _number(table, selected, named_things)
+        if not is_document and unexplained(question, table, of_names, used):
+            continue  # "how many seasons does Casablanca have?" of those of another series
+        number = _number(table, selected, named_words)
         is_of_cells = bool(used - things) and _are_kinds(table, things & used)
         if number > 1 or (number == 1 and used and (is_named or is_of_cells) and is_document):
             places = table.evidence_places(selected.rows)
@@ -258,6 +275,7 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
     words = keywords(question.in_full)
     names = frozenset[str]().union(*(keywords(entity["label"]) for entity in question.about))
     is_present = not question.language.times.asks_about_past(question.in_full)
+    making = question.language.properties.keyword_set(question.language.operations.making)
     is_recurring = nouns <= keywords(" ".join(question.language.operations.recurring))
     for place, read in enumerate(question.evidences):
         if fact := read.fact:
@@ -266,7 +284,8 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             of_property = question.property_names.asking(label, nouns)
             # "how many Emmys did X win", "how many Oscars does X have": the values that have what the property does not say
             value_words = keywords(fact.object["label"])
-            is_asked = bool(asking) or fact.predicate["id"] == AWARD_RECEIVED
+            # "how many albums did he make" asks for no "Album of the Year"
+            is_asked = bool(asking) or (fact.predicate["id"] == AWARD_RECEIVED and words.isdisjoint(making))
             is_named = is_asked and (nouns <= of_property or all(holds(value_words, noun) for noun in nouns))
             if is_recurring:  # "how many times did X win Y"
                 others = words - nouns - asking - names
@@ -281,9 +300,10 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
                 of_property_values[fact.object["id"]][precision].setdefault(text, (place, asking))
         elif "attribute" in read.evidence and read.subject is not None and read.subject["id"] in about:
             attribute = read.evidence["attribute"]
-            name = keywords(attribute["path"][-1])
+            name = PropertyLabel(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
-            if name and name <= nouns and not any(any(find_literals(text)) for text in texts):
+            is_named = keywords(name.text) <= nouns or nouns <= question.property_names.asking(name, nouns)
+            if nouns and is_named and not any(any(find_literals(text)) for text in texts):
                 yield [(place, frozenset())] * len({*texts})
     for by_value in statements.values():
         most_precise = [by_precision[max(by_precision)] for by_precision in by_value.values()]

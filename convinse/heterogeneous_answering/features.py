@@ -104,7 +104,6 @@ class _Measurement:
         labels |= {entity["label"] for entity in question.about}
         mentioned = (words for label in labels if (words := self._keywords(label)) <= self._words)
         self._asking = self._words.difference(*mentioned)  # the question without the names in it
-        self._is_timed = question.language.times.time(question.in_full) is not None
         self._shares = question.shares
         about = {entity["id"] for entity in question.about}
         self._subjects = []
@@ -158,14 +157,14 @@ class _Measurement:
             (candidate.computed.rivals, candidate.computed.operation) if candidate.computed else ((), "")
         )
         is_number = operation in (COUNT, SPAN)
-        is_only = bool(rivals) and (self._is_timed or is_number or operation in ("cell", "interval", "order"))
+        is_only = bool(rivals)
         computed = float(is_only or self._is_computed_from_document(candidate))
         is_whole = is_only or bool(computed and candidate.computed and candidate.computed.extent)
         if is_whole:  # the operation explains the question from all rows, whether or not they are among the evidences
             covered = 1.0
         kind = roles[0].kind if roles else ""
         value_kind = kind_of_value(entity_id)
-        fit = 1.0 if is_number and is_only else self._question.fit(entity)
+        fit = 1.0 if is_only and (is_number or operation == "entry") else self._question.fit(entity)
         facts = self._question.items.frequency(entity_id) if is_item(entity_id) else 0
         return Features(
             read=math.log(max(candidate.read, float(is_only), _COMPUTED_READ * computed) + _MIN_READ),

@@ -8,15 +8,21 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.evidence import Evidence, with_score
+from ..records.evidence import Entity, Evidence, with_score
 from ..records.evidence_structure import structured
+from ..records.literals import is_document_item, is_item
 from .candidates import EntityCandidate
+from .comparisons import is_of_thing, named_things
 from .question import Question
 from .ranked_answers import AnswerCandidate
+from .statements import asking_words
+from .tables.lists import whole_column
 
+_Group = tuple[str, ...]  # what several answers have in common: a property, a column, an infobox entry
 _MOST_CITED = (
     100  # further evidences of a turn for the members of a list: a page shows no more, and a turn stays below 100 kB
 )
@@ -25,6 +31,7 @@ _LONGEST_PART = 5  # words of a part
 _BESIDE_NAME = re.compile(r"\s*\([^()]*\)")
 _SENTENCE_END = re.compile(r"[.;!?](?=\s|$)")
 _QUOTES = ('"', "“", "„", "«", "'")
+_MOST_WANTED = 20  # "name three": a higher number is that of a title
 _CUT = 0.05  # of the best answer's probability: a less probable value of the same property is not listed
 
 
@@ -44,7 +51,7 @@ def with_list(
         left_out |= _beside(question, candidates, left_out)
         ranked = [answer for answer in ranked if answer.entity["id"] not in left_out]
     if computed := _computed_list(candidates, ranked):
-        return computed
+        return _first_members(question, computed)
     # "which programme takes the longest?" has one answer
     if not ranked or not words.asks_for_several(question.in_full) or "order" in ranked[0].reasons:
         return list(ranked)
@@ -53,14 +60,109 @@ def with_list(
             answer for answer in ranked[1:] if answer.entity["id"] not in {each.entity["id"] for each in enumerated}
         ]
         return enumerated + rest
+    if line := _whole_line(question, ranked):
+        return _first_members(question, line)
     groups = {candidate.entity["id"]: set(_groups(question, candidate)) for candidate in candidates}
     shared = groups[ranked[0].entity["id"]]
     least = _CUT * ranked[0].score
     members = [answer for answer in ranked if answer.score >= least and groups[answer.entity["id"]] & shared]
     if len(members) < 2:
         return list(ranked)
+    if column := _whole_column(question, ranked, members, shared):
+        return _first_members(question, column)
     rest = [answer for answer in ranked if answer not in members]
-    return [answer._replace(is_listed=True) for answer in members] + rest
+    return _first_members(question, [answer._replace(is_listed=True) for answer in members] + rest)
+
+
+def _whole_column(
+    question: Question,
+    ranked: Sequence[AnswerCandidate],
+    members: Sequence[AnswerCandidate],
+    shared: AbstractSet[_Group],
+) -> list[AnswerCandidate]:
+    """Return ranked answers behind all things of the column of an article's table that the listed ones stand in; empty without one."""
+    for _, page, caption, section, label in (group for group in shared if group[0] == "row"):
+        things = [] if is_document_item(page) else whole_column(question, page, caption, section, label)
+        ids, names = {entity["id"] for entity in things}, {fold(entity["label"]) for entity in things}
+        within = [each for each in ranked if each.entity["id"] in ids or fold(each.entity["label"]) in names]
+        if sum(answer in within for answer in members) <= len(members) / 2:
+            continue
+        found = {fold(answer.entity["label"]): answer.entity for answer in reversed(within)}
+        score, best = min(1.0, sum(answer.score for answer in within)), members[0]
+        whole = [
+            best._replace(entity=found.get(fold(each["label"]), each), score=score, is_listed=True) for each in things
+        ]
+        return whole + [answer for answer in ranked if answer not in within]
+    return []
+
+
+def _first_members(question: Question, ranked: list[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return ranked answers of which only as many are listed as a request wants: "name three albums by Coldplay"."""
+    asking = question.language.operations.listing.match(question.in_full)
+    number = question.in_full[asking.end() :].split()[:1] if asking else []
+    count = question.language.literals.number_in_words(fold(number[0])) if number else None
+    if count is None and number and number[0].isdecimal():
+        count = int(number[0])
+    if not count or count > _MOST_WANTED:
+        return ranked
+    return [answer._replace(is_listed=answer.is_listed and place < count) for place, answer in enumerate(ranked)]
+
+
+def _whole_line(question: Question, ranked: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Return ranked answers behind all values, in their order, of the infobox entry that a question asks for; empty without one.
+
+    The entry is of a thing that the question names, its name has all other words of the question but one, and its values are
+    together no less probable than the best answer.
+    """
+    things, names = named_things(question), question.property_names
+    properties = question.language.properties
+    words = properties.with_synonyms(asking_words(question, things))
+    best: tuple[float, int, list[Entity]] = (0.0, 0, [])
+    for place, read in enumerate(question.evidences):
+        if "attribute" not in read.evidence or not any(is_of_thing(read, thing) for thing in things):
+            continue
+        values = read.evidence["attribute"]["values"]
+        label = PropertyLabel(read.evidence["attribute"]["path"][-1])
+        if not (names.asking(label, words) or names.coverage(label, words)):
+            continue
+        members = _values_of(read, label.text)
+        if len(members) < 2:
+            continue
+        labels = {fold(member["label"]) for member in members} | {fold(value["text"]) for value in values}
+        score = sum(answer.score for answer in ranked if _is_among(answer, members, labels))
+        if score > best[0]:
+            best = score, place, members
+    score, place, members = best
+    if not members or score < ranked[0].score:
+        return []
+    labels = {fold(member["label"]) for member in members}
+    found = {fold(answer.entity["label"]): answer.entity for answer in reversed(ranked)}
+    entities = [found.get(fold(member["label"]), member) for member in members]
+    rest = [answer for answer in ranked if not _is_among(answer, members, labels)]
+    return [
+        AnswerCandidate(entity, min(1.0, score), (place,), ranked[0].reasons, is_listed=True) for entity in entities
+    ] + rest
+
+
+def _values_of(read: ReadEvidence, label: str) -> list[Entity]:
+    """Return the items and texts of an infobox entry; of one text in the plural its parts: "Nickname(s), I Nerazzurri, La Beneamata"."""
+    values = read.evidence["attribute"]["values"]
+    parts = values[0]["text"].split(", ")
+    if len(values) == 1 and label.rstrip(")").endswith("s") and all(part[:1].isupper() for part in parts):
+        return [Entity(id=part, label=part) for part in parts]
+    entities = []
+    for value in values:
+        items = read.within(value["start"], value["start"] + len(value["text"]))
+        text = Entity(id=value["text"], label=value["text"])
+        entities.append(next((item for item in items if is_item(item["id"])), text))
+    return entities
+
+
+def _is_among(answer: AnswerCandidate, members: Sequence[Entity], labels: AbstractSet[str]) -> bool:
+    """Return True if an answer is a member of a list, or the text of several of them."""
+    name = fold(answer.entity["label"])
+    together = fold(" ".join(member["label"] for member in members))
+    return name in labels or any(member["id"] == answer.entity["id"] for member in members) or name == together
 
 
 def _enumerated(question: Question, best: AnswerCandidate) -> list[AnswerCandidate]:
@@ -138,7 +240,7 @@ def _computed_list(candidates: Sequence[EntityCandidate], ranked: Sequence[Answe
                 found.setdefault(name, answer)
         score = min(1.0, sum(answer.score for answer in found.values()))
         rest = [answer for answer in ranked if fold(answer.entity["label"]) not in members]
-        if not rest or score >= rest[0].score:
+        if not rest or candidate.computed.is_named or score >= rest[0].score:
             entities = (found[name].entity if name in found else entity for name, entity in members.items())
             places = candidate.computed.places
             return [
@@ -184,7 +286,7 @@ def cite_list(
     return replace(question, evidences=[*question.evidences, *read]), answers
 
 
-def _groups(question: Question, candidate: EntityCandidate) -> Iterator[tuple[str, ...]]:
+def _groups(question: Question, candidate: EntityCandidate) -> Iterator[_Group]:
     for role in candidate.roles:
         read = question.evidences[role.place]
         evidence, page = read.evidence, "" if read.subject is None else read.subject["id"]

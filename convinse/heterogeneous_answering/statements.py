@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..language.property_names import PropertyLabel
+from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..language.validity import contradicting, judged_parts
 from ..language.word_lists import WordSet
 from ..records.evidence import Entity
 from ..records.literals import is_item
 from ..records.units import quantity_of
+from .candidates import Computed
 from .comparisons import entries_of, is_of_thing, named_things, typed_values
 from .question import Question
 from .tables.bounds import Bound, bounds_of, with_measures
 
+_LEAST_FIT = 0.3  # of the value of an entry to the expected type
 _BIRTH, _DEATH = "P569", "P570"
 
 Said = tuple[bool, tuple[int, ...]]
@@ -36,7 +39,7 @@ def _is_alive(question: Question) -> Said | None:
     properties, operations = question.language.properties, question.language.operations
     things, names = named_things(question), question.property_names
     living, dead = properties.keyword_set(operations.living), properties.keyword_set(operations.dead)
-    words = _asking_words(question, things)
+    words = asking_words(question, things)
     if len(things) != 1 or not words or not words <= living | dead:
         return None
     places: dict[str, int] = {}
@@ -91,7 +94,7 @@ def _is_value(question: Question) -> Said | None:
         things.append(Entity(id=name, label=name))
     if len(things) != 2:
         return None
-    words = _asking_words(question, things)
+    words = asking_words(question, things)
     for thing, other in (things, things[::-1]):
         values = list(_requested_values(question, thing, words))
         name_words = keywords(other["label"])
@@ -118,11 +121,78 @@ def _unknown_name(question: Question, thing: Entity) -> str:
     return name if is_full_name and keywords(name).isdisjoint(keywords(thing["label"])) else ""
 
 
-def _asking_words(question: Question, things: list[Entity]) -> WordSet:
+def asking_words(question: Question, things: list[Entity]) -> WordSet:
     """Return the keywords of a question without its things, and those that say nothing."""
     properties = question.language.properties
     words = properties.keywords(question.in_full) - properties.light_keywords
     return words.difference(*(properties.keywords(thing["label"]) for thing in things))
+
+
+def explained_words(question: Question, read: ReadEvidence) -> frozenset[str]:
+    """Return the words of a question about a thing that an entry of it explains: by its property or attribute, or as synonyms."""
+    properties, names = question.language.properties, question.property_names
+    words = asking_words(question, named_things(question))
+    labels = [label for label, _ in entries_of(read)]
+    said = frozenset().union(*(names.asking(label, words) | properties.keywords(label.text) for label in labels))
+    return frozenset(word for word in words if not said.isdisjoint(properties.with_synonyms(frozenset((word,)))))
+
+
+def requested_entries(question: Question) -> list[Computed]:
+    """Return the value of the entry of a thing that a question names, and whose property all its other words name.
+
+    "Inter Milan most appearances", "which network showed Lost?". A class that the question asks for needs no word of the entry. Of
+    several entries it is the one that most words name as they are; an entry with several values is no answer.
+    """
+    operations, times, text = question.language.operations, question.language.times, question.in_full
+    things = named_things(question)
+    words = asking_words(question, things) - question.language.properties.counting_stems
+    if question.is_of_files or not words or len(things) != 1 or question.expected.kind == "yesno":
+        return []
+    if operations.asks_for_several(text) or times.time(text) or times.asks_beside(text):
+        return []
+    head = question.language.properties.keyword_set(operations.head(text).split()[:1])
+    found: dict[tuple[int, float], list[tuple[Entity, int]]] = {}
+    for place, read in enumerate(question.evidences):
+        explained = explained_words(question, read) if is_of_thing(read, things[0]) else frozenset[str]()
+        if not explained or not words - explained <= head:
+            continue
+        for label, _ in entries_of(read):
+            spoken = question.language.properties.keywords(label.text) | question.property_names.asking(label, words)
+            key = -len(words & spoken), -question.property_names.coverage(label, words)
+            found.setdefault(key, []).extend((entity, place) for entity in _values_of_entry(read))
+    values = found[min(found)] if found else []
+    if len({fold(entity["label"]) for entity, _ in values}) != 1 or not _may_answer(question, values[0][0]):
+        return []
+    entity, place = values[0]
+    return [Computed(entity, "entry", (place,), rivals=frozenset((place,)))]
+
+
+def _may_answer(question: Question, entity: Entity) -> bool:
+    """Return True if an entity is of the kind that a question expects; keywords such as "Arsenal league" expect none."""
+    types, items = question.language.answer_types, question.items
+    if types.is_request(question.in_full) and not types.asks(question.in_full):
+        return True
+    kinds = {question.expected.kind, types.expected_type(question.in_full).kind} - {"any", "item"}
+    kind = types.entity_kind(entity["id"], items.types(entity["id"]))
+    is_other = is_item(entity["id"]) and bool(kinds) and kind not in kinds and kind != "group"
+    return not is_other and question.fit(entity) >= _LEAST_FIT
+
+
+def _values_of_entry(read: ReadEvidence) -> list[Entity]:
+    """Return the value of a fact, or the values of an infobox entry: items, dates and numbers, or else their words."""
+    if read.fact is not None:
+        return [read.fact.object]
+    if "attribute" not in read.evidence:
+        return []
+    entities = []
+    for value in read.evidence["attribute"]["values"]:
+        text = value["text"].partition(" (")[0]
+        within = read.within(value["start"], value["start"] + len(text))
+        whole = next((entity for entity in within if fold(entity["label"]) == fold(text)), None)
+        if whole is None and within:  # "2012, by Chris Rock"
+            return []
+        entities.append(whole or Entity(id=text, label=text))
+    return entities
 
 
 def _requested_values(question: Question, thing: Entity, words: WordSet) -> Iterator[tuple[Entity, int]]:

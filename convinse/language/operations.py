@@ -163,6 +163,7 @@ class OperationWords(WordLists):
     dated: WordSet
     explaining: re.Pattern[str]
     supposing: re.Pattern[str]
+    making: WordSet
     cases: WordSet
     asking: re.Pattern[str]
     counted_again: re.Pattern[str]

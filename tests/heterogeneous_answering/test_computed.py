@@ -84,7 +84,8 @@ def test_the_value_at_a_time_or_of_two_things_or_a_count_gives_the_answer(resour
         assert is_true is case["answer"]
     else:
         results = computed(resources, case["question"], found, case["items"])
-        results = [result for result in results if result.operation in ("interval", "comparison", "count", "span")]
+        operations = (case["by"],) if "by" in case else ("interval", "comparison", "count", "span")
+        results = [result for result in results if result.operation in operations]
         assert [result.entity["label"] for result in results] == ([case["answer"]] if case["answer"] else [])
         places = results[0].places if results else ()
     shown = " ".join(found[place]["evidence_text"] for place in places)

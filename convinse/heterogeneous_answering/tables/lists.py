@@ -14,9 +14,9 @@ from ..question import Question
 from .bounds import bound_words, limiting_column, with_measures
 from .cell_answers import cell_answers, head_keywords
 from .columns import Column
-from .selections import alternatives, best_explained, extent_of, selected_rows
+from .selections import alternatives, best_explained, extent_of, is_of_topic, selected_rows
 from .states import denied_words, named_state
-from .table import Selection, Table, evidence_of_row
+from .table import Selection, Table, evidence_of_row, whole_tables
 from .times import lasts
 from .words import content_words, is_of_holders, relates_rows, title_words, unexplained
 
@@ -34,7 +34,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     words, nouns = _words_and_nouns(question)
     for table, selected in _selections(question, tables, words):
-        if not selected.rows or not selected.used:
+        is_whole = asks_for_several and not selected.used and is_of_topic(question, table)  # "the albums of Radiohead"
+        if not selected.rows or not (selected.used or is_whole):
             continue
         namesake = table.own_row(selected._replace(used=selected.used - table.headers))
         # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
@@ -45,6 +46,8 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         if not asks_for_several and not _is_surely_several(question, table, selected, words):
             continue
         column = _listed_column(question, table, selected, nouns)
+        if is_whole and column is not None and not (column is table.name_column or column.keywords <= words):
+            continue  # "which languages does she speak?" of albums with a "Main language"
         if column is not None and not column.tells_apart:
             selected = _without_others(question, table, selected, column)
         members = [] if column is None else _members(question, table, selected, column)
@@ -56,8 +59,31 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
             continue
         cited = tuple((entity, evidence_of_row(table, row, question)) for row, entity in members[:_MOST_MEMBERS])
         places = table.evidence_places([row for row, _ in members])
-        return [Computed(members[0][1], "list", places, members=cited, extent=extent_of(table, selected))]
+        is_named = is_whole and _is_named(question, table, words)
+        return [
+            Computed(members[0][1], "list", places, members=cited, extent=extent_of(table, selected), is_named=is_named)
+        ]
     return []
+
+
+def whole_column(question: Question, page: str, caption: str, section: str, header: str) -> list[Entity]:
+    """Return the things below a header of an article's table, in the rows with the words of a question; empty without that table."""
+    for table in whole_tables(question):
+        first = table.rows[0]
+        column = next((column for column in table.columns if column.header == header), None)
+        if column is not None and (first.get("page"), first["caption"], first["section"]) == (page, caption, section):
+            words = content_words(question) - title_words(table, question) - column.keywords
+            return [entity for _, entity in _members(question, table, table.selection(words), column)]
+    return []
+
+
+def _is_named(question: Question, table: Table, words: AbstractSet[str]) -> bool:
+    """Return True if a question calls the rows of a table of its topic as the table does: "what novels did she write?" of "Novels"."""
+    names = table.name_column
+    if names is None or not words & (names.keywords | table.title_keywords):
+        return False
+    rest = words - names.keywords - title_words(table, question) - question.language.properties.light_keywords
+    return not rest
 
 
 def _asks_for_list(question: Question, tables: Sequence[Table]) -> bool | None:
@@ -107,6 +133,8 @@ def _words_and_nouns(question: Question) -> tuple[frozenset[str], frozenset[str]
     properties, text = question.language.properties, question.in_full
     asking = question.language.operations.listing.match(text)
     words = content_words(question) - (properties.keywords(asking[0]) if asking else frozenset())
+    if not question.is_of_files:  # "released" selects no row "Self-released"
+        words -= properties.keyword_set(question.language.operations.making)
     behind = text[asking.end() :].split()[:_NOUN_WORDS] if asking else []
     common = question.language.words.common
     behind = list(takewhile(lambda word: fold(word) not in common, behind))  # "customers from Brakel"

@@ -359,9 +359,14 @@ def _is_of_other_state(question: Question, table: Table, words: frozenset[str], 
 
 def _topic_words(question: Question, table: Table) -> frozenset[str]:
     """Return the words of the name of the page of a table if the question is about it: they select none of its rows."""
+    label = question.items.label(table.rows[0]["page"]) or ""
+    return question.language.properties.keywords(label) if is_of_topic(question, table) else frozenset()
+
+
+def is_of_topic(question: Question, table: Table) -> bool:
+    """Return True if a question is about the page of a table."""
     page = table.rows[0]["page"]
-    is_topic = any(entity["id"] == page for entity in question.about)
-    return question.language.properties.keywords(question.items.label(page) or "") if is_topic else frozenset()
+    return any(entity["id"] == page for entity in question.about)
 
 
 def extent_of(table: Table, selected: Selection) -> Extent:
