@@ -197,11 +197,10 @@ def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = N
     where = _where(module, turn)
     answers = _list_of(found, f"{where}: inference_on_turn must return a list of answers")
     for place, answer in enumerate(answers, 1):
-        entity = answer.get("answer") if isinstance(answer, dict) else None
-        if not isinstance(entity, dict) or not isinstance(entity.get("id"), str) or answer.get("rank") != place:
-            raise ModuleError(
-                f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
-            )
+        match answer:
+            case {"answer": {"id": str()}, "rank": rank} if rank == place:
+                continue
+        raise ModuleError(f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}")
     best = answers[:most]
     turn["pred_answers"] = best + [answer for answer in answers[len(best) :] if answer.get("list")]
     for answer in turn["pred_answers"]:

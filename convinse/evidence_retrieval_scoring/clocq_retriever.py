@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import Any
 
 from ..config import Config, read_config, to_dict
 from ..knowledge_base.items import FactEntities, Items
@@ -155,15 +154,17 @@ class ClocqRetriever:
         Raises:
             DataError: it is not an item.
         """
-        entity: Any = question_entity
-        entity = entity.get("item", entity) if isinstance(entity, Mapping) else {"id": entity}
-        item_id = entity.get("id") if isinstance(entity, Mapping) else None
-        if not isinstance(item_id, str) or (isinstance(question_entity, str) and not is_item(question_entity)):
-            raise DataError(
-                f"retrieve_wikipedia_evidences: {question_entity!r:.80} is not an item; "
-                "give an id such as Q42, or a question entity"
-            )
-        item = Entity(id=item_id, label=entity.get("label") or self.kb.label(item_id) or item_id)
+        match question_entity:
+            case str(name) if is_item(name):
+                label = ""
+            case {"item": {"id": str(name), **others}} | {"id": str(name), **others}:
+                label = str(others.get("label") or "")
+            case _:
+                raise DataError(
+                    f"retrieve_wikipedia_evidences: {question_entity!r:.80} is not an item; "
+                    "give an id such as Q42, or a question entity"
+                )
+        item = Entity(id=name, label=label or self.kb.label(name) or name)
         evidences = self.wikipedia.retrieve_wp_evidences(item["id"])
         for evidence in evidences:
             evidence["retrieved_for_entity"] = item

@@ -144,8 +144,9 @@ def read_passage(path: Path, number: int, line: bytes) -> tuple[Passage, bytes]:
         title, contents = members.pop("title", None), members.get("contents")
         text = first_of(members, _TEXTS)
         if title is None:
-            about = first_of(members, ("metadata", "meta"))
-            title = about.get("title") if isinstance(about, dict) else None
+            match first_of(members, ("metadata", "meta")):
+                case {"title": title}:
+                    pass
         if title is None and text is contents:
             first, newline, rest = str(text).partition("\n")  # what is no string has none, and is refused below
             if newline and rest.strip():

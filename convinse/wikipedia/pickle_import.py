@@ -98,9 +98,8 @@ def _load(path: Path) -> tuple[dict[Any, Any], int]:
 
 def _evidences(item_id: Any, value: Any, faults: Faults) -> Iterator[tuple[Evidence, int]]:
     """The good evidences of an item, as the project writes them, and their lengths as JSON."""
-    if not isinstance(item_id, str) or not ITEM.fullmatch(item_id):
-        name = repr(item_id[:40]) if isinstance(item_id, str) else type(item_id).__name__
-        return faults.count(1, [(f"item {name}", "is not a Wikidata id")])
+    if not ITEM.fullmatch(str(item_id)):
+        return faults.count(1, [(f"item {str(item_id)[:40]!r}", "is not a Wikidata id")])
     if not isinstance(value, list):
         return faults.count(1, [(item_id, f"its evidences are {type(value).__name__}, not a list")])
     for number, pickled in enumerate(value):

@@ -121,20 +121,20 @@ def blocks_of(value: Any, lines: Sequence[int] = ()) -> Iterator[Block]:
             yield TextBlock(text)
 
 
-def _are_records(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(record, dict) and record for record in value)
+def _are_records(values: Sequence[Any]) -> bool:
+    return bool(values) and all(isinstance(value, dict) and value for value in values)
 
 
 def _frame(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a table that an object holds as columns, or as the names of columns and rows; else nothing."""
-    columns, rows = value.get("columns"), value.get("data")
-    if isinstance(columns, list) and isinstance(rows, list) and value.keys() <= {"columns", "index", "data"}:
-        is_even = all(isinstance(row, list) and len(row) == len(columns) for row in rows)
-        return [dict(zip(map(_text, columns), row, strict=True)) for row in rows] if is_even else []
-    first = next(iter(value.values()), None)
-    if not isinstance(first, dict) or not first or any(column != str(n) for n, column in enumerate(first)):
+    match value:
+        case {"columns": list() as columns, "data": list() as rows} if value.keys() <= {"columns", "index", "data"}:
+            is_even = all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+            return [dict(zip(map(_text, columns), row, strict=True)) for row in rows] if is_even else []
+    if not _are_records(list(value.values())):
         return []
-    if not all(isinstance(column, dict) and column.keys() == first.keys() for column in value.values()):
+    first, *others = value.values()
+    if list(first) != list(map(str, range(len(first)))) or any(column.keys() != first.keys() for column in others):
         return []
     return [{name: column[number] for name, column in value.items()} for number in first]
 
