@@ -206,6 +206,16 @@ class OperationWords(WordLists):
         of_two = self.earlier_of_two | self.later_of_two
         return word in self.places | of_two | self.most | self.least or word in self._comparatives
 
+    def place(self, question: str) -> int | None:
+        """Return the place in an order that a question names alone, 1 for "the first one", -1 for "the last"; None without one."""
+        words = [word.strip("?.!,") for word in fold(question).split()]
+        said = [word for word in words if word in self.places]
+        if len(said) != 1 or words[-1] not in self.words.ones | {said[0]}:
+            return None
+        if said[0] in self.ordinals:
+            return self.ordinals.index(said[0]) + 2
+        return 1 if said[0] in self.earliest else -1
+
     def is_denied(self, words: Sequence[str], place: int) -> bool:
         """Return True if a word of a question stands behind "no", perhaps with an article between: "no last watering"."""
         spoken = self.words

@@ -87,18 +87,35 @@ class OrderedRows:
         match = _NUMBER.match(cell["text"])
         return None if match is None else int(match[0])
 
+    @cached_property
+    def _in_order(self) -> list[Row]:
+        placed = [(place, each["number"], each) for each in self._rows if (place := self._place(each)) is not None]
+        return [each for *_, each in sorted(placed, key=lambda each: each[:2])]
+
     def beside(self, row: Row, distance: int) -> Row | None:
         """Return the next row for 1, the previous one for -1, else that of the year so many years later; None without it."""
         if abs(distance) > 1:
             key = None if self._key is None else cell_below(row, self._key)
             years = [] if key is None or self._key not in self.dated else _FOUR_DIGITS.findall(key["text"])
             return self.numbered({str(int(years[0]) + distance)}, frozenset()) if years else None
-        placed = [(place, each["number"], each) for each in self._rows if (place := self._place(each)) is not None]
-        ordered = [each for *_, each in sorted(placed, key=lambda each: each[:2])]
+        ordered = self._in_order
         at = next((place for place, each in enumerate(ordered) if each["number"] == row["number"]), None)
         if at is None or not 0 <= at + distance < len(ordered):
             return None
         return ordered[at + distance]
+
+    def nth(self, place: int) -> Row | None:
+        """Return the row at a place in the order, counted from 1, the last one for -1; None without it."""
+        ordered = self._in_order
+        at = place - 1 if place > 0 else place
+        return ordered[at] if -len(ordered) <= at < len(ordered) else None
+
+    def with_items(self, items: AbstractSet[str]) -> Row | None:
+        """Return the only row that names some items; None without one."""
+        found = [
+            row for row in self._rows if items <= {entity["id"] for cell in row["cells"] for entity in cell["entities"]}
+        ]
+        return found[0] if len(found) == 1 else None
 
     def is_gap(self, row: Row, other: Row) -> bool:
         """Return True if more than a year lies between two rows that held something: "Selected coaches" leave some out."""
@@ -152,20 +169,21 @@ class OrderedRows:
         key = None if self._key is None else cell_below(row, self._key)
         return key is not None and bool(_places_of(key["text"], question))
 
-    def with_key_of(self, question: str, row: Row, other: Row) -> str | None:
-        """Return a question with the year of another row in the place of that of a row; None without it."""
-        key, new = (None if self._key is None else cell_below(each, self._key) for each in (row, other))
-        if key is None or new is None or key["text"] == new["text"]:
-            return None
-        places = _places_of(key["text"], question)
-        if len(places) != 1:
-            return None
-        text = f"{question[: places[0].start()]}{new['text']}{question[places[0].end() :]}"
-        return f"{text.rstrip(' ?.!')}?"
+    def with_other(self, question: str, row: Row, other: Row) -> str | None:
+        """Return a question with the year of another row in the place of that of a row, or else another cell; None without such words."""
+        columns = sorted(self._columns, key=lambda column: column != self._key)
+        for old, new in ((cell_below(row, column), cell_below(other, column)) for column in columns):
+            if old is None or new is None or old["text"] == new["text"]:
+                continue
+            places = _places_of(old["text"].strip(_QUOTES), question)
+            if len(places) == 1:
+                text = f"{question[: places[0].start()]}{new['text'].strip(_QUOTES)}{question[places[0].end() :]}"
+                return f"{text.rstrip(' ?.!')}?"
+        return None
 
 
 def _places_of(words: str, text: str) -> list[re.Match[str]]:
-    return [*re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text)]
+    return [*re.finditer(rf"(?i)(?<!\w){re.escape(words)}(?!\w)", text)] if words else []
 
 
 def cell_with(row: Row, answers: Iterable[Entity]) -> Cell | None:

@@ -49,21 +49,32 @@ class RowFollowUps:
             pronouns: those in it.
         """
         last, turn = history[-1], len(history) - 1
-        answers = last.get("answers") or ()
+        is_yes_no = self._language.answer_types.expected_type(question).kind == "yesno"  # "is it the longest season?"
+        answers = () if is_yes_no else last.get("answers") or ()
         row = self._row_of_answer(last, answers, earlier) if answers else None
         answered = None if row is None else cell_with(row, answers)
-        if row is None or answered is None or not named <= {row["page"]}:
+        if row is None or answered is None:
             return None
         table = OrderedRows(self._pages.table(row["page"], row["table"]), self._language)
+        others = named - {row["page"]}
+        with_named = table.with_items(others) if others and self._language.talk.bare_ellipsis.match(question) else None
+        if others and with_named is None:
+            return None
         if "abstained" in last and not table.is_named(row, earlier):  # a guess is not gone on about
             return None
         topic, content = self._kb.entity(row["page"]), self._content(question)
         vocabulary = self._language.properties.keywords(f"{topic['label']} {earlier}") | table.title
         is_later, numbers = self._is_later(question), frozenset(_NUMBER.findall(question))
-        if is_later is None and not numbers:
+        nth = self._language.operations.place(question)
+        other: Row | None
+        if with_named is not None:  # "and with Whitney Houston?"
+            other, content = with_named, frozenset()
+        elif nth is not None and content <= self._language.properties.keyword_set(self._language.operations.places):
+            other, content = table.nth(nth), frozenset()  # "and the second one?"
+        elif is_later is None and not numbers:
             cells = self._other_cells(question, table, row, answered, vocabulary, pronouns)
             return _in_brackets(question, table.label(row), topic, turn, {**row, "cells": cells}) if cells else None
-        if is_later is None:
+        elif is_later is None:
             other, numbering = table.numbered(numbers, content), table.numbering(content)
             content -= numbers | (frozenset() if numbering is None else table.header(numbering))
         else:
@@ -72,7 +83,7 @@ class RowFollowUps:
             content -= self._classes(question)
         if other is None or not self._is_explained(content, question, vocabulary | table.headers):
             return None
-        left = self._unexplained(content, vocabulary | table.headers)
+        left, column = self._unexplained(content, vocabulary | table.headers), answered["column"]
         if self._asked_another_cell(history, row):
             if left:  # "who did they beat the year after?" behind "who was the coach?"
                 return None
@@ -83,7 +94,7 @@ class RowFollowUps:
             return None
         if is_later is not None and table.is_gap(row, other):  # no row of the table answers
             return _in_brackets(question, table.label(row), topic, turn, {**row, "cells": []})
-        full = table.with_key_of(earlier, row, other) if cells[0]["column"] == answered["column"] else None
+        full = table.with_other(earlier, row, other) if cells[0]["column"] == column else None
         spoken: Row = {**other, "cells": cells}
         if full is None:
             return _in_brackets(question, table.label(row), topic, turn, spoken)
