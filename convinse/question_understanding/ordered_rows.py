@@ -72,6 +72,12 @@ class OrderedRows:
         """Return True for a cell of the column by which the rows are in order."""
         return cell["column"] == self._key
 
+    def counts(self, cell: Cell) -> bool:
+        """Return True for a cell of a column that numbers the rows: its whole numbers grow."""
+        texts = [each["text"] for each in self._columns[cell["column"]]]
+        numbers = [int(text) for text in texts if text.isdecimal()]
+        return len(numbers) == len(texts) and numbers == sorted(numbers) and 2 * len({*numbers}) > len(numbers)
+
     @cached_property
     def key_words(self) -> frozenset[str]:
         """The keywords of the header of that column."""

@@ -201,7 +201,10 @@ class RowFollowUps:
             return []  # "where was he born?" is about the coach
         cells = [cell for cell in row["cells"] if cell["column"] != answered["column"]]
         if kind in ("date", "number"):
-            cells = [cell for cell in cells if _NUMBER.search(cell["text"])]
+            # "how many seasons are there?" asks for no number of one
+            cells = [
+                cell for cell in cells if _NUMBER.search(cell["text"]) and not (kind == "number" and table.counts(cell))
+            ]
         if headed := self._headed(content, kind, cells, table):
             vocabulary = vocabulary | properties.with_synonyms(table.headers)  # "cast" of "Leading actors"
             return [headed] if self._is_explained(content, question, vocabulary) else []
