@@ -124,6 +124,7 @@ class OperationWords(WordLists):
     done_words: WordSet
     undone: re.Pattern[str]
     due_words: WordSet
+    deadlines: WordSet
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]

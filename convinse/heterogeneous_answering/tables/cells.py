@@ -300,11 +300,13 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     kind, text = question.expected.kind, cell["text"]
     is_request = question.language.answer_types.is_request(question.in_full)
     is_amount = column.order is not None and not column.is_dated
+    is_named = bool(column.keywords) and column.keywords <= question.language.properties.keywords(question.in_full)
     # a model takes "electricity in january" for a question for a date
     if kind not in ("number", "any") and is_request and is_amount and (value := value_at(text, 0, len(text))):
         return [value]
     day = day_in(text) if column.is_dated else None
-    if (kind == "date" and column.is_timed) or column.is_of_weekday:  # "8-16" below "Mon"
+    # "8-16" below "Mon", "15 April"
+    if (kind == "date" and (column.is_timed or column.lacks_years)) or column.is_of_weekday:
         return [{"id": text, "label": text}]
     if day is not None and (day.start, day.end) == (0, len(text)):
         return [day.entity]
@@ -324,6 +326,8 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     if column.keywords & head_keywords(question):  # "what size" may be "large"
         is_said = text.strip().lower() not in UNKNOWN and not any(map(str.isdigit, text))
         return answers or ([{"id": text, "label": text}] if is_said else [])
+    if is_named and kind not in ("date", "number") and not question.language.answer_types.asks(question.in_full):  # "location manager phone" asks for no place
+        return answers
     return [answer for answer in answers if is_of_kind(answer, question, column)]
 
 

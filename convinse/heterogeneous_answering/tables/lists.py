@@ -17,7 +17,7 @@ from .columns import Column
 from .selections import alternatives, best_explained, extent_of, is_of_topic, selected_rows
 from .states import denied_words, named_state
 from .table import Selection, Table, evidence_of_row, whole_tables
-from .times import lasts
+from .times import dates_meant, lasts
 from .words import content_words, is_of_holders, relates_rows, title_words, unexplained
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
@@ -229,6 +229,7 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
     kind, words = question.expected.kind, question.language.properties.keywords(text)
     if kind == "person" and not is_for_person:
         kind = "any"  # "what has Ines borrowed?"
+    nouns -= dates_meant(question, table)[1]  # "what is due back on 17 April"
     columns, equal = _differing_columns(question, table, selected)
     if headed := _headed(question, table, selected, columns, nouns):
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))

@@ -22,7 +22,7 @@ from ...language.time_words import clock_times
 from ...records.evidence import Cell, Evidence, Row
 from ...records.periods import AskedTime, Period, period_of_cells
 from ..question import Question
-from .columns import Column, written_out
+from .columns import Column, days_written_out, written_out
 
 _DOTTED = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)+(?![\w-])")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
@@ -135,7 +135,7 @@ class Table:
         for row in self.rows:
             texts = [row.get("part", ""), *(cell["text"] for cell in row["cells"])]
             texts = [text for text in texts if clock_times(text) is None]  # "17:30" has no 17 of "Under 17"
-            texts += [name for text in texts if (name := written_out(text))]  # "Sat" for "on Saturday"
+            texts += [name for text in texts if (name := days_written_out(text))]  # "Sat" for "on Saturday"
             named = " | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])
             title = self.titles.get(row.get("page", ""), frozenset())
             keywords.append(self.words.keywords(" ".join(texts)) | title | lettered(named))
