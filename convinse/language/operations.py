@@ -125,6 +125,7 @@ class OperationWords(WordLists):
     undone: re.Pattern[str]
     due_words: WordSet
     deadlines: WordSet
+    overdue: re.Pattern[str]
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]

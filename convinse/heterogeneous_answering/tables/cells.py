@@ -23,7 +23,7 @@ from .meanings import meant_column
 from .selections import alternatives, extent_of, in_named_column, selected_rows
 from .states import is_of_marks
 from .table import Selection, Table
-from .times import lasts
+from .times import dates_meant, lasts
 from .words import (
     column_of_ballot,
     content_words,
@@ -200,6 +200,12 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     of_days = [column for column in table.dated if column.keywords & asking]
     if head & day_names and len(of_days) == 1:  # "due date" of "Date" and "Due": each of them is a date
         return of_days[0]
+    asks_when = question.language.answer_types.expected_type(question.in_full).kind == "date"
+    meant, _ = dates_meant(question, table) if question.is_of_files and (asks_when or head) else ([], head)
+    if len(meant) == 1 and (
+        asks_when or head & question.language.properties.keyword_set(question.language.operations.deadlines)
+    ):  # "deadline for the dog" of a column "By"
+        return meant[0]
     if headed := [column for column in table.columns if column.keywords & head]:
         shared = {column: len(column.keywords & words) for column in headed}
         return max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
@@ -326,7 +332,9 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     if column.keywords & head_keywords(question):  # "what size" may be "large"
         is_said = text.strip().lower() not in UNKNOWN and not any(map(str.isdigit, text))
         return answers or ([{"id": text, "label": text}] if is_said else [])
-    if is_named and kind not in ("date", "number") and not question.language.answer_types.asks(question.in_full):  # "location manager phone" asks for no place
+    if (
+        is_named and kind not in ("date", "number") and not question.language.answer_types.asks(question.in_full)
+    ):  # "location manager phone" asks for no place
         return answers
     return [answer for answer in answers if is_of_kind(answer, question, column)]
 

@@ -71,6 +71,7 @@ class Column:
     header: str
     keywords: frozenset[str]
     cells: Sequence[Cell | None]
+    sums: frozenset[int] = frozenset()  # places of rows that sum up others by their names
 
     @cached_property
     def order(self) -> ColumnOrder | None:
@@ -124,8 +125,8 @@ class Column:
 
     @cached_property
     def has_gaps(self) -> bool:
-        """True if some of its cells are empty and others are not."""
-        return len({*map(self.is_empty, range(len(self.cells)))}) > 1
+        """True if some of its cells are empty and others are not, beside those of sums."""
+        return len({self.is_empty(row) for row in range(len(self.cells)) if row not in self.sums}) > 1
 
     def is_empty(self, row: int) -> bool:
         """Return True if its cell in a row is missing, or says that its value is unknown."""

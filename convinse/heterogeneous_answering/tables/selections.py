@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -310,8 +311,8 @@ def best_explained(
     season = question.language.times.seasons(question.in_full)
     days = question.language.properties.keywords(season.words) if season else frozenset[str]()
     digits = frozenset(word for word in days if word.isdigit())  # 15 is no day of prices
-    days -= digits
-    saying = [table for table in tables if days and not digits and any(days & row for row in table.row_keywords)]
+    days &= question.language.properties.keyword_set(map(fold, calendar.day_name))
+    saying = [table for table in tables if days and any(days & row for row in table.row_keywords)]
     explained: list[tuple[Table, Selection]] = []
     for table in saying or tables:
         selected = selected_rows(question, table, words - _topic_words(question, table))

@@ -85,10 +85,16 @@ def rows_in_season(question: Question, table: Table, selected: Selection, words:
     if lasts(question, dated):
         days = {row: _days_between(of_row) for row, of_row in days.items()}
     explained = names or dated[0].keywords
+    if season.is_bound:
+        explained |= question.language.properties.keyword_set(
+            question.language.times.bounding & {*fold(question.in_full).split()}
+        )
     return Selection(
         [row for row, of_row in days.items() if any(season.admits(*day) for day in of_row)],
         selected.used.union(
-            explained, dates_meant(question, table)[1], *(column.keywords for column in dated if column.keywords & words)
+            explained,
+            dates_meant(question, table)[1],
+            *(column.keywords for column in dated if column.keywords & words),
         ),
         unjudged=_undated(selected.rows, dated),
         lacking=dated[0].header,
