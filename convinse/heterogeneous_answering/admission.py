@@ -156,7 +156,7 @@ def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callabl
             return times.may_be_time(label)
         if is_for_name and not is_choice and (said := keywords(label)) and said <= keywords(text):
             return False  # "Gerald Ford" for "who was Gerald Ford's vice president?"
-        if is_for_name and (kind_of_value(name) or times.hour.fullmatch(label)):
+        if is_for_name and (kind_of_value(name) or times.hour.fullmatch(label) or times.is_day(label)):
             headers = (each.text for role in candidate.roles for each in role.labels)
             return any(located & keywords(header) for header in headers)  # "2" below "Room" for "where?"
         return True

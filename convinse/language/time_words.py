@@ -226,6 +226,11 @@ class TimeWords(WordLists):
         days = [(_month(match["month"]), int(day)) for match in found for day in (match["first"], match["last"]) if day]
         return [(month, day) for month, day in days if 0 < month <= _MONTHS and 0 < day <= _DAYS]
 
+    def is_day(self, text: str) -> bool:
+        """Return True for a text of nothing but a day, perhaps with its weekday: "Thursday 23 April"."""
+        bare = self.week.sub("", text, count=1).strip(" ,.")
+        return any(pattern.fullmatch(bare) for pattern in _DAYS_IN_TEXT)
+
     def bounds_days(self, text: str) -> bool:
         """Return True if a text has a word before a day for what lies before, behind or up to it: "from 1 May", "Since is 2020-05-01"."""
         leads = (fold(text[: match.start()]).split()[-2:] for each in _DAYS_IN_TEXT for match in each.finditer(text))

@@ -86,8 +86,10 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
             others = [column for column in others if not is_of_money(column, question)]
         names = table.name_column
         asking = content_words(question) - used
-        if names in unnamed and asking and asking <= title_words(table, question):
-            column, likeness = names, 1.0  # "museum invoice" of "Number": the row is asked for by its customer
+        naming = frozenset[str]().union(*(column.keywords for column in table.columns if column not in unnamed))
+        # "museum invoice" of "Number": the row is asked for by its customer; "who represents Ada?" of "Agency" and "Represents"
+        if names in unnamed and asking and (asking <= title_words(table, question) or asking <= naming):
+            column, likeness = names, 1.0
         elif len(others) == 1 and not rest and types.is_request(question.in_full):  # "flour waffles" of "Amount"
             column, likeness = others[0], 1.0
         else:
@@ -208,7 +210,11 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         return meant[0]
     if headed := [column for column in table.columns if column.keywords & head]:
         shared = {column: len(column.keywords & words) for column in headed}
-        return max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
+        best = max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
+        # of "Lunch Meat" and "Lunch Vegetarian" the first, which the question names as well
+        group = [column for column in headed if column.header.split()[:1] == best.header.split()[:1]]
+        alike = [column for column in group if column.keywords & words == best.keywords & words]
+        return best if best.keywords <= words else alike[0]
     fits = _fits(question, table, row, matched, words, wide)
     if question.language.literals.paying.match(question.in_full):  # "how much is the single room" of "Room" and "Price"
         prices = [column for column in fits if is_of_money(column, question)]
