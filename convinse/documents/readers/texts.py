@@ -205,7 +205,8 @@ def _paired(run: Sequence[TextBlock]) -> Iterator[Block]:
 def _fields(lines: Sequence[TextLine]) -> list[tuple[str, str]]:
     """The names and values of lines that are all of that form; a name that comes again is a speaker."""
     pairs: list[tuple[str, list[str]]] = []
-    for line in (line._replace(text=part) for line in lines for part in _NEXT_FIELD.split(line.text)):
+    parts = (whole._replace(text=part) for whole in lines for part in _NEXT_FIELD.split(whole.text))
+    for line in parts:
         match = _FIELD.fullmatch(line.text)
         if match and not re.search(r"[.!?;]\s", match[1]):
             pairs.append((match[1].strip(), [match[2]]))

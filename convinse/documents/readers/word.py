@@ -66,8 +66,8 @@ class _WordFile:
             yield Heading(text, level)
         elif text:
             is_item = node.find(f"{_W}pPr/{_W}numPr") is not None or self._style_name(node).startswith("List")
-            block = TextBlock(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
-            yield from parted_by_lines(words.lines) or [block]
+            whole = TextBlock(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
+            yield from parted_by_lines(words.lines) or [whole]
         for note in words.notes:
             if note in self._notes:
                 content = self._notes.pop(note)

@@ -210,11 +210,11 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         return meant[0]
     if headed := [column for column in table.columns if column.keywords & head]:
         shared = {column: len(column.keywords & words) for column in headed}
-        best = max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
+        nearest = max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
         # of "Lunch Meat" and "Lunch Vegetarian" the first, which the question names as well
-        group = [column for column in headed if column.header.split()[:1] == best.header.split()[:1]]
-        alike = [column for column in group if column.keywords & words == best.keywords & words]
-        return best if best.keywords <= words else alike[0]
+        group = [column for column in headed if column.header.split()[:1] == nearest.header.split()[:1]]
+        alike = [column for column in group if column.keywords & words == nearest.keywords & words]
+        return nearest if nearest.keywords <= words else alike[0]
     fits = _fits(question, table, row, matched, words, wide)
     if question.language.literals.paying.match(question.in_full):  # "how much is the single room" of "Room" and "Price"
         prices = [column for column in fits if is_of_money(column, question)]
@@ -318,7 +318,8 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
         return [value]
     day = day_in(text) if column.is_dated else None
     # "8-16" below "Mon", "15 April"
-    if (kind == "date" and (column.is_timed or column.lacks_years)) or column.is_of_weekday:
+    is_day = column.lacks_years and (kind == "date" or is_request)
+    if (kind == "date" and column.is_timed) or is_day or column.is_of_weekday:
         return [{"id": text, "label": text}]
     if day is not None and (day.start, day.end) == (0, len(text)):
         return [day.entity]

@@ -33,10 +33,16 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if asks_for_several is None:
         return []
     words, nouns = _words_and_nouns(question)
+    fewest = len(words)  # of the words that a table leaves unexplained
     for table, selected in _selections(question, tables, words):
         is_whole = asks_for_several and not selected.used and is_of_topic(question, table)  # "the albums of Radiohead"
         if not selected.rows or not (selected.used or is_whole):
             continue
+        rest = len(unexplained(question, table, words, selected.used))
+        if not fewest < rest:
+            fewest = rest
+        elif not fewest:
+            break  # "who represents Ada?" of a column "Represents" is asked of no other row with her name
         namesake = table.own_row(selected._replace(used=selected.used - table.headers))
         # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
         if namesake is not None:
