@@ -50,6 +50,8 @@ _DAYS_IN_TEXT = [
         r"\b(?P<first>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<last>)(?:[0-9]{4}\b|(?![0-9]))",
     )
 ]
+_DAYS_OF_ANY_YEAR = _DAYS_IN_TEXT[:2]
+_WEEKDAY_BEFORE = re.compile(rf"(?i)(?:{'|'.join((*calendar.day_name, *calendar.day_abbr))})\b[., ]+")
 _HOUR = r"(?P<{0}hour>[0-9]{{1,2}})(?:[:.](?P<{0}minute>[0-9]{{2}}))?\s?(?P<{0}half>(?:[ap]\.?m\b\.?)|o['’]?clock\b)?"
 _RANGE_OF_HOURS = re.compile(
     rf"(?i)\b(?:between|from) {_HOUR.format('first_')} (?:and|to|until|till) {_HOUR.format('last_')}{_PHRASE_END}"
@@ -226,11 +228,6 @@ class TimeWords(WordLists):
         days = [(_month(match["month"]), int(day)) for match in found for day in (match["first"], match["last"]) if day]
         return [(month, day) for month, day in days if 0 < month <= _MONTHS and 0 < day <= _DAYS]
 
-    def is_day(self, text: str) -> bool:
-        """Return True for a text of nothing but a day, perhaps with its weekday: "Thursday 23 April"."""
-        bare = self.week.sub("", text, count=1).strip(" ,.")
-        return any(pattern.fullmatch(bare) for pattern in _DAYS_IN_TEXT)
-
     def bounds_days(self, text: str) -> bool:
         """Return True if a text has a word before a day for what lies before, behind or up to it: "from 1 May", "Since is 2020-05-01"."""
         leads = (fold(text[: match.start()]).split()[-2:] for each in _DAYS_IN_TEXT for match in each.finditer(text))
@@ -393,6 +390,16 @@ def _named_times(question: str) -> list[tuple[tuple[int, int], Period]]:
         if is_date(span.entity["id"]) and not any(start < span.end and span.start < end for (start, end), _ in times):
             times.append(((span.start, span.end), Period.of_date(span.entity)))
     return sorted(times)
+
+
+def day_of_year(text: str) -> tuple[int, int] | None:
+    """Return the month and the day of a text of nothing but a day without a year, perhaps with its weekday: "Thu 23 April"."""
+    bare = _WEEKDAY_BEFORE.sub("", text.strip())
+    found = next(filter(None, (pattern.fullmatch(bare) for pattern in _DAYS_OF_ANY_YEAR)), None)
+    if found is None or found["last"]:
+        return None
+    month, day = _month(found["month"]), int(found["first"])
+    return (month, day) if 0 < day <= _DAYS else None
 
 
 def clock_times(text: str) -> tuple[int, int] | None:

@@ -48,9 +48,9 @@ def _said(lines: Sequence[str], before: int = 0) -> Iterator[Block]:
         else:
             text = "\n" * (before + place) + "\n".join(part)
             blocks = [*read_text(text.encode("utf-8", "replace")).blocks]
-            last = blocks[-1] if blocks and place + len(part) < len(lines) else None
-            if isinstance(last, TextBlock) and last.text.endswith(":"):
-                blocks[-1] = Heading(last.text.rstrip(":"), 2, last.line)
+            match blocks[-1:] if place + len(part) < len(lines) else ():
+                case [TextBlock() as last] if last.text.endswith(":"):
+                    blocks[-1] = Heading(last.text.rstrip(":"), 2, last.line)
             yield from blocks
         place += len(part)
 

@@ -203,11 +203,11 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     if head & day_names and len(of_days) == 1:  # "due date" of "Date" and "Due": each of them is a date
         return of_days[0]
     asks_when = question.language.answer_types.expected_type(question.in_full).kind == "date"
-    meant, _ = dates_meant(question, table) if question.is_of_files and (asks_when or head) else ([], head)
-    if len(meant) == 1 and (
+    days_named, _ = dates_meant(question, table) if question.is_of_files and (asks_when or head) else ([], head)
+    if len(days_named) == 1 and (
         asks_when or head & question.language.properties.keyword_set(question.language.operations.deadlines)
     ):  # "deadline for the dog" of a column "By"
-        return meant[0]
+        return days_named[0]
     if headed := [column for column in table.columns if column.keywords & head]:
         shared = {column: len(column.keywords & words) for column in headed}
         nearest = max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))

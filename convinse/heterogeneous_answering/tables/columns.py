@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...language.property_names import PropertyLabel
-from ...language.time_words import clock_times
+from ...language.time_words import clock_times, day_of_year
 from ...records.evidence import Cell
 from ...records.literals import MONTHS
 from ...records.periods import day_number, day_of
@@ -25,12 +25,6 @@ _WRITTEN_OUT = {
     for form in (short, name)
     if form
 }
-_MONTH_OR_DAY = "|".join(sorted(_WRITTEN_OUT, key=len, reverse=True))
-# "Wed 15 April", "May 3rd": a day of any year
-_DAY_OF_YEAR = re.compile(
-    rf"(?i)(?:(?:{_MONTH_OR_DAY})\b[.,]* )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)? (?P<month>{_MONTH_OR_DAY})\b\.?"
-    rf"|(?P<month_before>{_MONTH_OR_DAY})\b\.? (?P<day_behind>\d{{1,2}})(?:st|nd|rd|th)?)"
-)
 _ANY_YEAR = 4  # of days without a year
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
@@ -49,15 +43,6 @@ def days_written_out(text: str) -> str:
     """Return the weekday and the month of a text of nothing but days in full: "Wednesday April" of "Wed 15 Apr"; else an empty string."""
     names = [written_out(word.rstrip(",")) for word in text.split() if not any(map(str.isdigit, word))]
     return " ".join(names) if all(names) else ""
-
-
-def _day_of_year(text: str) -> float | None:
-    """Return the place in a year of a day without a year, as a day of a leap year."""
-    found = _DAY_OF_YEAR.fullmatch(text)
-    month = written_out(found["month"] or found["month_before"]) if found else ""
-    if not found or month not in MONTHS:
-        return None
-    return float(day_number(_ANY_YEAR, MONTHS.index(month) + 1, int(found["day"] or found["day_behind"])))
 
 
 def _priced(cell: Cell | None) -> Cell | None:
@@ -84,13 +69,12 @@ class Column:
     @cached_property
     def _days_of_year(self) -> ColumnOrder | None:
         """The order of days of which all lack the year; None for other cells."""
-        days = [None if self.is_empty(row) else _day_of_year(text) for row, text in enumerate(self._cell_texts)]
+        days: list[float | None] = []
+        for row, cell in enumerate(self.cells):
+            day = None if cell is None or self.is_empty(row) else day_of_year(cell["text"])
+            days.append(float(day_number(_ANY_YEAR, *day)) if day else None)
         is_whole = len({*days} - {None}) > 1 and days.count(None) == sum(map(self.is_empty, range(len(days))))
         return ColumnOrder(days, are_dates=True, unit="date") if is_whole else None
-
-    @property
-    def _cell_texts(self) -> list[str]:
-        return ["" if cell is None else cell["text"].strip() for cell in self.cells]
 
     @property
     def lacks_years(self) -> bool:

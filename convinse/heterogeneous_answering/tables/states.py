@@ -78,7 +78,8 @@ def when_overdue(question: Question, tables: Sequence[Table]) -> Question:
         header = operations.states.fullmatch(judged[0].header.strip()) if judged else None
         if day and deadlines and header:
             state = header["done"] or header["alone"] or header["phrase"] or header["dated"]
-            rest = re.sub(rf"\b(?:on|by|at|in)? ?{re.escape(day)}", "", operations.overdue.sub("", text)).rstrip(" ?.")
+            leads = "|".join(sorted(times.during | times.by_then))
+            rest = re.sub(rf"\b(?:{leads})? ?{re.escape(day)}", "", operations.overdue.sub("", text)).rstrip(" ?.")
             rest = (
                 rest if question.language.answer_types.asks(text) else f"which {rest}"
             )  # "overdue invoices on 20 April"

@@ -134,8 +134,8 @@ def dates_meant(question: Question, table: Table) -> tuple[list[Column], frozens
 
 def _dated(question: Question, table: Table, words: AbstractSet[str]) -> list[Column]:
     """Return the columns of dates that keywords name, or else all; of a file the first of "Date" and "Due"."""
-    meant, _ = dates_meant(question, table) if question.is_of_files else ([], frozenset())
-    dated = meant or table.dated_by(words)
+    by_verb, _ = dates_meant(question, table) if question.is_of_files else ([], frozenset())
+    dated = by_verb or table.dated_by(words)
     day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     is_by_day = question.is_of_files and len(dated) > 1 and dated[0].keywords <= day_names
     return dated[:1] if is_by_day and not lasts(question, dated) else dated
