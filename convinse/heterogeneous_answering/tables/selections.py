@@ -99,13 +99,7 @@ class _RowConditions:
             return None
         rows = in_named_column(self._question, self._table, self._first, self._words)
         selected: Selection | None = self._first._replace(rows=rows)
-        for condition in (
-            self._by_offer,
-            self._by_bounds,
-            self._by_limit,
-            self._by_time,
-            self._by_state,
-        ):
+        for condition in (self._by_offer, self._by_bounds, self._by_limit, self._by_time, self._by_state):
             if selected is not None:
                 selected = condition(selected)
         return selected

@@ -89,7 +89,8 @@ def when_overdue(question: Question, tables: Sequence[Table]) -> Question:
 
 def _tells_state(column: Column, question: Question) -> bool:
     """Return True if a column says whether something was done: "Returned" with gaps, "Paid" with yes and no."""
-    is_judged = column.has_gaps or _says_yes_or_no(column, question)
+    is_amount = column.order is not None and not column.is_dated  # "Children"
+    is_judged = (column.has_gaps and not is_amount) or _says_yes_or_no(column, question)
     return is_judged and question.language.operations.states.fullmatch(column.header.strip()) is not None
 
 
