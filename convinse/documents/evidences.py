@@ -23,7 +23,7 @@ from .tables import data_rows, grid_of, named_values, parts_of, with_full_names
 from .topics import topics
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 13  # raised when the same file gives other evidences
+FORMAT = 14  # raised when the same file gives other evidences
 _LONGEST = 400  # characters of an evidence
 _PASSAGE = 300  # characters of a passage; the rest of a paragraph is in the next one
 _SEPARATOR = re.compile(r"_|-(?!\d)|(?<!\d)-")  # of words in the name of a file: "minutes_2026-03-14"
@@ -35,6 +35,8 @@ _LONGEST_PATH = 100  # characters of the headings before an evidence; the neares
 # an item with its names in a document: the document, a section, or the subject of a row
 NamedThing = tuple[Entity, tuple[str, ...]]
 _Placed = tuple[Snippet, Citation]
+_TICKED = re.compile(r"(?:\[[xX✓]\]|[☒☑])\s*(\S[^\[\]☐☒☑]*\b)")
+_BLANK = re.compile(r"(?:_|\.{2}|…|\s)*")  # to be filled in
 _VERSION = re.compile(r"\[?(v?\d+(?:\.\d+)+[\w.+-]*)\]?\W+(?=\w)")  # in front of its day: "[2.1.0] - 2024-03-04"
 
 
@@ -221,6 +223,9 @@ class _Cutting:
 
     def _pairs(self, block: PairsBlock) -> Iterator[_Placed]:
         for name, value in block.pairs:
+            value = ", ".join(_TICKED.findall(value)) or value  # of the options of a form
+            if _BLANK.fullmatch(value):
+                continue
             lead = f"{self._lead}{name}, " if name else self._lead
             for piece in _pieces(" ".join(value.split()), max(_PASSAGE - len(name), 80)):
                 part = Part(len(lead), len(lead) + len(piece))

@@ -12,7 +12,7 @@ from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.literals import is_document_item
+from ..records.literals import MONTHS, is_document_item
 from ..records.periods import Period, day_number
 from ..records.written_values import kind_of_value
 from .comparisons import entries_of, is_of_thing, named_things
@@ -62,7 +62,7 @@ def reason_to_abstain(question: Question, ranked: Sequence[AnswerCandidate], lea
     is_computed = bool(ranked) and not {"reader", "evidences"}.issuperset(ranked[0].reasons)
     is_unrelated = not is_computed and _is_unrelated(question)
     checks = (
-        _lacks_place, _lacks_time, _lacks_death, _lacks_label, _lacks_thing, _lacks_values, _lacks_words, _lacks_row, _lacks_name, _lacks_amount, _asks_about_future, is_of_other_column,
+        _lacks_place, _lacks_time, _lacks_day, _lacks_death, _lacks_label, _lacks_thing, _lacks_values, _lacks_words, _lacks_row, _lacks_name, _lacks_amount, _asks_about_future, is_of_other_column,
     )  # fmt: skip
     is_baseless = bool(ranked) and any(lacks(question, ranked[0]) for lacks in checks)
     is_likely = likely >= least or (bool(ranked) and _is_requested(question, ranked[0]))
@@ -232,6 +232,41 @@ def _lacks_label(question: Question, best: AnswerCandidate) -> bool:
         return False
     vectors = question.embed([question.spoken, *(read.text for read in reads)])
     return vectors is not None and bool((vectors[1:] @ vectors[0] < _NEAR).all())
+
+
+def _lacks_day(question: Question, best: AnswerCandidate) -> bool:
+    """Return True if a question names a day or a month, and a reader found an answer in what a file says about others only.
+
+    In a row of 13 April for 20 April, or in a text whose file names the day nowhere else; "from 13 April" is on the 20th, too.
+    """
+    times, text = question.language.times, question.in_full
+    if best.reasons[:1] != ("reader",) or not question.is_of_files or question.expected.kind in ("date", "yesno"):
+        return False
+    days, weekdays, season = times.days_of_year(text), times.days_of_week(text), times.seasons(text)
+    if not days and not weekdays and season is not None:
+        days = [(month, day) for month in range(1, 13) for day in (1, 31) if season.admits(0, month, day)]
+    is_one = len(days) < 2 or (len(days) == 2 and days[0][0] == days[1][0])  # a day, or a month
+    if not (days or weekdays) or (days and weekdays) or not is_one or times.bounds_days(text):
+        return False
+    read = question.evidences[best.places[0]]
+    if not read.is_of_document:
+        return False
+    if weekdays:
+        said = times.days_of_week(read.text)
+        return "row" in read.evidence and bool(said) and said.isdisjoint(weekdays)
+    page = question.pages.get(read.entities[0]["id"]) if read.entities and "row" not in read.evidence else None
+    if any(_speaks_of(evidence["evidence_text"], days, question) for evidence in page or (read.evidence,)):
+        return False
+    is_of_change = not (times.starting | times.ending).isdisjoint(fold(text).split())
+    return bool(times.days_of_year(read.text)) and (is_of_change or not times.bounds_days(read.text))
+
+
+def _speaks_of(text: str, days: Sequence[tuple[int, int]], question: Question) -> bool:
+    """Return True if a text names one of the days from the first to the last, days around them, or their month."""
+    named = question.language.times.days_of_year(text)
+    if named and min(named) <= max(days) and min(days) <= max(named):
+        return True
+    return len(days) > 1 and MONTHS[days[0][0] - 1].casefold() in fold(text).split()
 
 
 def _lacks_values(question: Question, best: AnswerCandidate) -> bool:

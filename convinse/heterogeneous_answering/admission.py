@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
+from ..language.time_words import day_of_year
 from ..language.validity import judged_parts
 from ..records.evidence import Evidence
 from ..records.literals import MONTHS, is_document_item, is_known
@@ -156,7 +157,7 @@ def _test_of_files(question: Question, kinds_asked: AbstractSet[str]) -> Callabl
             return times.may_be_time(label)
         if is_for_name and not is_choice and (said := keywords(label)) and said <= keywords(text):
             return False  # "Gerald Ford" for "who was Gerald Ford's vice president?"
-        if is_for_name and (kind_of_value(name) or times.hour.fullmatch(label)):
+        if is_for_name and (kind_of_value(name) or times.hour.fullmatch(label) or day_of_year(label)):
             headers = (each.text for role in candidate.roles for each in role.labels)
             return any(located & keywords(header) for header in headers)  # "2" below "Room" for "where?"
         return True

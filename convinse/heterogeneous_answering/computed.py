@@ -50,6 +50,7 @@ from .tables.marks import marked
 from .tables.matches import matches
 from .tables.orders import ordered_things
 from .tables.spoken_of import spoken_of
+from .tables.states import when_overdue
 from .tables.table import Table
 from .tables.times import when_absent
 from .tables.words import with_numbers
@@ -62,7 +63,7 @@ def computed_answers(question: Question, tables: Sequence[Table]) -> list[Comput
         return results
     if question.row is not None and not question.row["cells"]:
         return []
-    question, tables = when_absent(with_numbers(question, tables), tables)
+    question, tables = when_absent(when_overdue(with_numbers(question, tables), tables), tables)
     # what relates two tables is not to be asked of one of them, and what a table's form says not of its words
     for operation in (shared_names, matches, marked, ordered_hours):
         if results := operation(question, tables):

@@ -124,6 +124,8 @@ class OperationWords(WordLists):
     done_words: WordSet
     undone: re.Pattern[str]
     due_words: WordSet
+    deadlines: WordSet
+    overdue: re.Pattern[str]
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]
@@ -258,7 +260,9 @@ class OperationWords(WordLists):
         if (narrowed := self.narrowed.match(question)) is None:
             return None
         condition = question[narrowed.end() :].rstrip(" ?.!")
-        if narrowed["many"] or narrowed["which"]:
+        # "which of them are late?" of what was counted
+        is_of_counted = narrowed["of"] is not None and self.counting.match(last) is not None
+        if narrowed["many"] or narrowed["which"] or is_of_counted:
             return "How many " if narrowed["many"] else "Which ", things, f", {condition}"
         return "", last, f", {condition}"
 

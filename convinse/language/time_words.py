@@ -39,6 +39,19 @@ _DAY_OF_MONTH = [
         rf"\bon (?P<day>[0-9]{{1,2}})[./](?P<month>[0-9]{{1,2}})\.?(?![0-9/]){_PHRASE_END}",
     )
 ]
+# "22 and 23 April", "1-7 May", "April 3rd", "2026-04-03", "3.4.2026"
+_JOINED_DAYS = rf"(?P<first>[0-9]{{1,2}})(?:{ORDINAL})?(?:\s?(?:,|and|or|&|to|until|till|[-–])\s?(?P<last>[0-9]{{1,2}})(?:{ORDINAL})?)?"
+_DAYS_IN_TEXT = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b{_JOINED_DAYS}\.?(?: of)? {_MONTH}\b",
+        rf"\b{_MONTH}\b\.? {_JOINED_DAYS}\b(?![:.]?[0-9])",
+        r"\b[0-9]{4}-(?P<month>[0-9]{2})-(?P<first>[0-9]{2})(?P<last>)(?![0-9])",
+        r"\b(?P<first>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<last>)(?:[0-9]{4}\b|(?![0-9]))",
+    )
+]
+_DAYS_OF_ANY_YEAR = _DAYS_IN_TEXT[:2]
+_WEEKDAY_BEFORE = re.compile(rf"(?i)(?:{'|'.join((*calendar.day_name, *calendar.day_abbr))})\b[., ]+")
 _HOUR = r"(?P<{0}hour>[0-9]{{1,2}})(?:[:.](?P<{0}minute>[0-9]{{2}}))?\s?(?P<{0}half>(?:[ap]\.?m\b\.?)|o['’]?clock\b)?"
 _RANGE_OF_HOURS = re.compile(
     rf"(?i)\b(?:between|from) {_HOUR.format('first_')} (?:and|to|until|till) {_HOUR.format('last_')}{_PHRASE_END}"
@@ -75,6 +88,7 @@ class TimeWords(WordLists):
     since: WordSet
     until: WordSet
     leading_days: WordSet
+    by_then: WordSet
     hour_names: Ordered
     parts_of_hour: Renamed
     past_hour: WordSet
@@ -202,6 +216,23 @@ class TimeWords(WordLists):
             ),
         )
 
+    @cached_property
+    def bounding(self) -> WordSet:
+        """The words before a day that something lies before, behind or up to."""
+        return self.before | self.after | self.since | self.until | self.by_then
+
+    @staticmethod
+    def days_of_year(text: str) -> list[tuple[int, int]]:
+        """Return the month and the day of each day that a text names, with or without a year."""
+        found = [match for pattern in _DAYS_IN_TEXT for match in pattern.finditer(text)]
+        days = [(_month(match["month"]), int(day)) for match in found for day in (match["first"], match["last"]) if day]
+        return [(month, day) for month, day in days if 0 < month <= _MONTHS and 0 < day <= _DAYS]
+
+    def bounds_days(self, text: str) -> bool:
+        """Return True if a text has a word before a day for what lies before, behind or up to it: "from 1 May", "Since is 2020-05-01"."""
+        leads = (fold(text[: match.start()]).split()[-2:] for each in _DAYS_IN_TEXT for match in each.finditer(text))
+        return any(not self.bounding.isdisjoint([word for word in lead if word != "is"][-1:]) for lead in leads)
+
     def with_weekdays(self, question: str) -> str:
         """Return the question with the weekdays in full behind words that lead to them: "on Saturday" for "on sat"."""
         return self._short_weekday.sub(
@@ -223,8 +254,9 @@ class TimeWords(WordLists):
         if not 0 < day <= _DAYS or month > _MONTHS:
             return None
         lead = {*fold(question[: match.start()]).removesuffix("the").split()[-1:]}
-        if lead & (self.before | self.after | self.since | self.until) and month:
-            is_later, is_included = bool(lead & (self.after | self.since)), bool(lead & (self.since | self.until))
+        if lead & self.bounding and month:
+            is_later = bool(lead & (self.after | self.since))
+            is_included = bool(lead & (self.since | self.until | self.by_then))
             return PartOfTime(
                 match[0],
                 lambda _, of_month, of_day: (
@@ -358,6 +390,16 @@ def _named_times(question: str) -> list[tuple[tuple[int, int], Period]]:
         if is_date(span.entity["id"]) and not any(start < span.end and span.start < end for (start, end), _ in times):
             times.append(((span.start, span.end), Period.of_date(span.entity)))
     return sorted(times)
+
+
+def day_of_year(text: str) -> tuple[int, int] | None:
+    """Return the month and the day of a text of nothing but a day without a year, perhaps with its weekday: "Thu 23 April"."""
+    bare = _WEEKDAY_BEFORE.sub("", text.strip())
+    found = next(filter(None, (pattern.fullmatch(bare) for pattern in _DAYS_OF_ANY_YEAR)), None)
+    if found is None or found["last"]:
+        return None
+    month, day = _month(found["month"]), int(found["first"])
+    return (month, day) if 0 < day <= _DAYS else None
 
 
 def clock_times(text: str) -> tuple[int, int] | None:

@@ -19,6 +19,7 @@ from .code_pages import decoded
 from .formulas import markup_words
 from .office import unpacked
 from .records import words_of_name
+from .texts import parted_by_lines
 
 # no words of the document: programs, navigation, buttons, and struck or hidden text
 _LEFT_OUT = (
@@ -30,7 +31,6 @@ _BLOCKS = ", ".join(sorted(BLOCKS))
 _POWER = re.compile(r"[-+−–]?[0-9]+")
 _UNIT = re.compile(r"(?:^|[\s0-9])(?:[kcmdµn]?m|ft|in|yd|mi|s|h)$")  # a unit that may have a power: m², km², s⁻¹
 _INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad")
-_FIELD = re.compile(r"([^\W\d_][^:]{0,39}):\s+(\S.*)")
 _ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)\S+")
 
 
@@ -170,16 +170,8 @@ class _InlineWords:
 
     def lines(self, kind: str) -> Iterator[Block]:
         """Yield names with their values, if line breaks part such lines, and the rest; else one paragraph."""
-        lines = [" ".join(line.split()) for line in "".join(self._pieces).split("\n")]
-        pairs = [match for line in lines if (match := _FIELD.fullmatch(line))]
-        if len(pairs) < 2 or 2 * len(pairs) < len(lines):
-            yield from self.paragraph(kind)
-            return
-        for line in lines:
-            if match := _FIELD.fullmatch(line):
-                yield PairsBlock([(match[1].rstrip(), match[2])])
-            elif line:
-                yield TextBlock(line)
+        lines = (" ".join(line.split()) for line in "".join(self._pieces).split("\n"))
+        yield from parted_by_lines([*filter(None, lines)]) or self.paragraph(kind)
 
     def paragraph(self, kind: str = "text") -> Iterator[TextBlock]:
         if text := self.text:

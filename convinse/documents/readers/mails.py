@@ -5,11 +5,12 @@ from __future__ import annotations
 import email
 import email.policy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.message import EmailMessage
+from itertools import groupby
 
 from ...support.errors import DataError
-from ..model import Block, Heading, PairsBlock, ReadDocument
+from ..model import Block, Heading, PairsBlock, ReadDocument, TextBlock
 from .html import html_document
 from .office import OLE
 from .texts import read_text
@@ -31,10 +32,27 @@ def _mail(message: EmailMessage) -> Iterator[Block]:
     if body is not None:
         text = body.get_content()
         is_html = body.get_content_subtype() == "html"
-        yield from html_document(text).blocks if is_html else read_text(text.encode("utf-8", "replace")).blocks
+        yield from html_document(text).blocks if is_html else _said(text.splitlines())
     names = [str(part.get_filename()) for part in message.iter_attachments() if part.get_filename()]
     if names:
         yield PairsBlock([("files", ", ".join(names))])
+
+
+def _said(lines: Sequence[str], before: int = 0) -> Iterator[Block]:
+    """Yield the blocks of lines behind others, and what they quote of earlier mails: each below the line that says who wrote it."""
+    place = 0
+    for is_quoted, group in groupby(lines, key=lambda line: line.startswith(">")):
+        part = [*group]
+        if is_quoted:
+            yield from _said([re.sub("^> ?", "", line) for line in part], before + place)
+        else:
+            text = "\n" * (before + place) + "\n".join(part)
+            blocks = [*read_text(text.encode("utf-8", "replace")).blocks]
+            match blocks[-1:] if place + len(part) < len(lines) else ():
+                case [TextBlock() as last] if last.text.endswith(":"):
+                    blocks[-1] = Heading(last.text.rstrip(":"), 2, last.line)
+            yield from blocks
+        place += len(part)
 
 
 def read_outlook_mail(data: bytes) -> ReadDocument:
@@ -50,7 +68,7 @@ def read_outlook_mail(data: bytes) -> ReadDocument:
     pairs = [(name, str(headers.get(name) or fields.get(name) or "")) for name in _SHOWN_FIELDS]
     files = ", ".join(filter(None, (attachment.file_name for attachment in message.attachments)))
     if message.body:
-        text = list(read_text(message.body.encode("utf-8", "replace")).blocks)
+        text = list(_said(message.body.splitlines()))
     else:
         text = list(html_document(message.html_body or "").blocks)
     return ReadDocument(message.subject or "", [_pairs(pairs), *text, *([_pairs([("files", files)])] if files else ())])

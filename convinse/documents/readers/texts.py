@@ -22,6 +22,9 @@ _UNDERLINE = re.compile(r"=+|-+|~+|\*+|\^+|\"+|#+|\++|_+")
 _LONGEST_ENDING = 9  # characters of a mark at the end of a sentence and what closes quotations after it
 _ITEM = re.compile(r"([-*•‣◦]|\d{1,2}[.)])\s+(?=\S)")
 _FIELD = re.compile(r"([^\W\d_][^:]{0,39}):\s+(\S.*)")
+_NEXT_FIELD = re.compile(
+    r"(?<![:\s])\s{3,}(?=[^\W\d_](?:[^:\s]|\s(?!\s)){0,39}:\s)"
+)  # behind another one on a line of a form
 _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
 _CODE = re.compile(
     r"[;{}]\s*$|^\s*(def|class|if|for|while|return|import|from)\b|^\s*(\$ |>>>|#|//|<)|[\w)\]]\(.*\)\s*$|\w\s?[-+*]?=\s?\S"
@@ -163,6 +166,17 @@ def fields_of(lines: Iterable[str]) -> list[tuple[str, str]]:
     return _fields([TextLine(0, line, 0) for line in lines])
 
 
+def parted_by_lines(lines: Sequence[str]) -> list[Block]:
+    """Return names with their values, and the rest, of lines broken by hand of which half are "Name: value"; else nothing."""
+    matches = [_FIELD.fullmatch(line) for line in lines]
+    if not 2 <= sum(map(bool, matches)) >= len(lines) / 2:
+        return []
+    return [
+        PairsBlock([(match[1].rstrip(), match[2])]) if match else TextBlock(line)
+        for line, match in zip(lines, matches, strict=True)
+    ]
+
+
 def with_fields(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield blocks with paragraphs in a row that are all "Name: value" as pairs."""
     run: list[TextBlock] = []
@@ -191,7 +205,8 @@ def _paired(run: Sequence[TextBlock]) -> Iterator[Block]:
 def _fields(lines: Sequence[TextLine]) -> list[tuple[str, str]]:
     """The names and values of lines that are all of that form; a name that comes again is a speaker."""
     pairs: list[tuple[str, list[str]]] = []
-    for line in lines:
+    parts = (whole._replace(text=part) for whole in lines for part in _NEXT_FIELD.split(whole.text))
+    for line in parts:
         match = _FIELD.fullmatch(line.text)
         if match and not re.search(r"[.!?;]\s", match[1]):
             pairs.append((match[1].strip(), [match[2]]))

@@ -12,7 +12,7 @@ from ..model import Block, Heading, Kind, ReadDocument, TableBlock, TextBlock
 from .formulas import formula_words
 from .html import raised_words
 from .office import ADDRESSES, chart_table, element_name, plain_package, plain_title, xml_root
-from .texts import with_fields
+from .texts import parted_by_lines, with_fields
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -66,7 +66,8 @@ class _WordFile:
             yield Heading(text, level)
         elif text:
             is_item = node.find(f"{_W}pPr/{_W}numPr") is not None or self._style_name(node).startswith("List")
-            yield TextBlock(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
+            whole = TextBlock(text, kind=kind or ("item" if is_item else "text"), links=tuple(words.links))
+            yield from parted_by_lines(words.lines) or [whole]
         for note in words.notes:
             if note in self._notes:
                 content = self._notes.pop(note)
@@ -181,6 +182,11 @@ class _WordRuns:
     def text(self) -> str:
         return " ".join("".join(self._pieces).split())
 
+    @property
+    def lines(self) -> list[str]:
+        lines = (" ".join(line.split()) for line in "".join(self._pieces).split("\n"))
+        return [line for line in lines if line]
+
     def walk(self, node: Any, raised: bool = False) -> None:
         for child in node:
             name = element_name(child)
@@ -193,8 +199,10 @@ class _WordRuns:
                 text = child.text or ""
                 piece = raised_words("".join(self._pieces), text.strip(), False) if raised else None
                 self._pieces.append(piece or text)
-            elif name in ("tab", "br", "cr", "ptab"):
+            elif name in ("tab", "ptab"):
                 self._pieces.append(" ")
+            elif name in ("br", "cr"):
+                self._pieces.append("\n")
             elif name == "noBreakHyphen":
                 self._pieces.append("-")
             elif name == "oMath":

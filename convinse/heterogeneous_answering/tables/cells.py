@@ -23,7 +23,7 @@ from .meanings import meant_column
 from .selections import alternatives, extent_of, in_named_column, selected_rows
 from .states import is_of_marks
 from .table import Selection, Table
-from .times import lasts
+from .times import dates_meant, lasts
 from .words import (
     column_of_ballot,
     content_words,
@@ -86,8 +86,10 @@ def _meant_cells(question: Question, tables: Sequence[Table]) -> list[tuple[Tabl
             others = [column for column in others if not is_of_money(column, question)]
         names = table.name_column
         asking = content_words(question) - used
-        if names in unnamed and asking and asking <= title_words(table, question):
-            column, likeness = names, 1.0  # "museum invoice" of "Number": the row is asked for by its customer
+        naming = frozenset[str]().union(*(column.keywords for column in table.columns if column not in unnamed))
+        # "museum invoice" of "Number": the row is asked for by its customer; "who represents Ada?" of "Agency" and "Represents"
+        if names in unnamed and asking and (asking <= title_words(table, question) or asking <= naming):
+            column, likeness = names, 1.0
         elif len(others) == 1 and not rest and types.is_request(question.in_full):  # "flour waffles" of "Amount"
             column, likeness = others[0], 1.0
         else:
@@ -200,9 +202,19 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
     of_days = [column for column in table.dated if column.keywords & asking]
     if head & day_names and len(of_days) == 1:  # "due date" of "Date" and "Due": each of them is a date
         return of_days[0]
+    asks_when = question.language.answer_types.expected_type(question.in_full).kind == "date"
+    days_named, _ = dates_meant(question, table) if question.is_of_files and (asks_when or head) else ([], head)
+    if len(days_named) == 1 and (
+        asks_when or head & question.language.properties.keyword_set(question.language.operations.deadlines)
+    ):  # "deadline for the dog" of a column "By"
+        return days_named[0]
     if headed := [column for column in table.columns if column.keywords & head]:
         shared = {column: len(column.keywords & words) for column in headed}
-        return max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
+        nearest = max(headed, key=lambda column: (shared[column] / len(column.keywords), shared[column]))
+        # of "Lunch Meat" and "Lunch Vegetarian" the first, which the question names as well
+        group = [column for column in headed if column.header.split()[:1] == nearest.header.split()[:1]]
+        alike = [column for column in group if column.keywords & words == nearest.keywords & words]
+        return nearest if nearest.keywords <= words else alike[0]
     fits = _fits(question, table, row, matched, words, wide)
     if question.language.literals.paying.match(question.in_full):  # "how much is the single room" of "Room" and "Price"
         prices = [column for column in fits if is_of_money(column, question)]
@@ -300,11 +312,14 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     kind, text = question.expected.kind, cell["text"]
     is_request = question.language.answer_types.is_request(question.in_full)
     is_amount = column.order is not None and not column.is_dated
+    is_named = bool(column.keywords) and column.keywords <= question.language.properties.keywords(question.in_full)
     # a model takes "electricity in january" for a question for a date
     if kind not in ("number", "any") and is_request and is_amount and (value := value_at(text, 0, len(text))):
         return [value]
     day = day_in(text) if column.is_dated else None
-    if (kind == "date" and column.is_timed) or column.is_of_weekday:  # "8-16" below "Mon"
+    # "8-16" below "Mon", "15 April"
+    is_day = column.lacks_years and (kind == "date" or is_request)
+    if (kind == "date" and column.is_timed) or is_day or column.is_of_weekday:
         return [{"id": text, "label": text}]
     if day is not None and (day.start, day.end) == (0, len(text)):
         return [day.entity]
@@ -324,6 +339,10 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     if column.keywords & head_keywords(question):  # "what size" may be "large"
         is_said = text.strip().lower() not in UNKNOWN and not any(map(str.isdigit, text))
         return answers or ([{"id": text, "label": text}] if is_said else [])
+    if (
+        is_named and kind not in ("date", "number") and not question.language.answer_types.asks(question.in_full)
+    ):  # "location manager phone" asks for no place
+        return answers
     return [answer for answer in answers if is_of_kind(answer, question, column)]
 
 

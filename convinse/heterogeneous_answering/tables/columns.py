@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...language.property_names import PropertyLabel
-from ...language.time_words import clock_times
+from ...language.time_words import clock_times, day_of_year
 from ...records.evidence import Cell
 from ...records.literals import MONTHS
-from ...records.periods import day_of
+from ...records.periods import day_number, day_of
 from ...records.ranked_rows import ColumnOrder, column_order, dates_in_one_order
 from ...records.units import quantity_of
 from ...records.written_values import FREE, UNKNOWN, day_in
@@ -25,6 +25,7 @@ _WRITTEN_OUT = {
     for form in (short, name)
     if form
 }
+_ANY_YEAR = 4  # of days without a year
 _MIN_DISTINCT = 0.8  # share of the cells of a column that tell the rows apart, to name them
 _MIN_CLOCKS = 0.8  # share of the cells of a column that are times of the day: others say "closed"
 # "massage" of "Hot stone massage"; not "de" and "(chair)", which stand in names of people, too
@@ -38,6 +39,12 @@ def written_out(header: str) -> str:
     return _WRITTEN_OUT.get(header.strip().rstrip(".").casefold(), "")
 
 
+def days_written_out(text: str) -> str:
+    """Return the weekday and the month of a text of nothing but days in full: "Wednesday April" of "Wed 15 Apr"; else an empty string."""
+    names = [written_out(word.rstrip(",")) for word in text.split() if not any(map(str.isdigit, word))]
+    return " ".join(names) if all(names) else ""
+
+
 def _priced(cell: Cell | None) -> Cell | None:
     return {**cell, "text": "0"} if cell is not None and cell["text"].strip().lower() in FREE else cell
 
@@ -49,12 +56,30 @@ class Column:
     header: str
     keywords: frozenset[str]
     cells: Sequence[Cell | None]
+    sums: frozenset[int] = frozenset()  # places of rows that sum up others by their names
 
     @cached_property
     def order(self) -> ColumnOrder | None:
         """The order of its cells; None if their values have no order. "Free" is a price of 0."""
+        if self._days_of_year is not None:
+            return self._days_of_year
         is_priced = any(quantity_of(text) == "money" for text in (self.header, *self.texts))
         return column_order([_priced(cell) for cell in self.cells] if is_priced else self.cells)
+
+    @cached_property
+    def _days_of_year(self) -> ColumnOrder | None:
+        """The order of days of which all lack the year; None for other cells."""
+        days: list[float | None] = []
+        for row, cell in enumerate(self.cells):
+            day = None if cell is None or self.is_empty(row) else day_of_year(cell["text"])
+            days.append(float(day_number(_ANY_YEAR, *day)) if day else None)
+        is_whole = len({*days} - {None}) > 1 and days.count(None) == sum(map(self.is_empty, range(len(days))))
+        return ColumnOrder(days, are_dates=True, unit="date") if is_whole else None
+
+    @property
+    def lacks_years(self) -> bool:
+        """True if its cells are days without a year: "15 April"."""
+        return self._days_of_year is not None
 
     @cached_property
     def dates(self) -> list[str | None]:
@@ -84,8 +109,8 @@ class Column:
 
     @cached_property
     def has_gaps(self) -> bool:
-        """True if some of its cells are empty and others are not."""
-        return len({*map(self.is_empty, range(len(self.cells)))}) > 1
+        """True if some of its cells are empty and others are not, beside those of sums."""
+        return len({self.is_empty(row) for row in range(len(self.cells)) if row not in self.sums}) > 1
 
     def is_empty(self, row: int) -> bool:
         """Return True if its cell in a row is missing, or says that its value is unknown."""

@@ -17,7 +17,7 @@ from .columns import Column
 from .selections import alternatives, best_explained, extent_of, is_of_topic, selected_rows
 from .states import denied_words, named_state
 from .table import Selection, Table, evidence_of_row, whole_tables
-from .times import lasts
+from .times import dates_meant, lasts
 from .words import content_words, is_of_holders, relates_rows, title_words, unexplained
 
 _MOST_MEMBERS = 1_000  # of a list; of each the page is read for its evidence
@@ -33,10 +33,16 @@ def listed_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if asks_for_several is None:
         return []
     words, nouns = _words_and_nouns(question)
+    fewest = len(words)  # of the words that a table leaves unexplained
     for table, selected in _selections(question, tables, words):
         is_whole = asks_for_several and not selected.used and is_of_topic(question, table)  # "the albums of Radiohead"
         if not selected.rows or not (selected.used or is_whole):
             continue
+        rest = len(unexplained(question, table, words, selected.used))
+        if not fewest < rest:
+            fewest = rest
+        elif not fewest:
+            break  # "who represents Ada?" of a column "Represents" is asked of no other row with her name
         namesake = table.own_row(selected._replace(used=selected.used - table.headers))
         # "when did Greta start?" asks for a cell, "who reports to Greta?" for the rows that refer to hers
         if namesake is not None:
@@ -229,6 +235,7 @@ def _listed_column(question: Question, table: Table, selected: Selection, nouns:
     kind, words = question.expected.kind, question.language.properties.keywords(text)
     if kind == "person" and not is_for_person:
         kind = "any"  # "what has Ines borrowed?"
+    nouns -= dates_meant(question, table)[1]  # "what is due back on 17 April"
     columns, equal = _differing_columns(question, table, selected)
     if headed := _headed(question, table, selected, columns, nouns):
         return max(headed, key=lambda column: len(column.keywords & words) / len(column.keywords))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from .bounds import Bound, bound_words, bounds_of, limiting_column, measure_of
 from .columns import Column
 from .states import denied_words, named_state, rows_in_state
 from .table import Selection, Table
-from .times import is_time_of_headers, lasts, rows_at_hours, rows_in_season, rows_in_time, words_of_seasons
+from .times import dates_meant, is_time_of_headers, lasts, rows_at_hours, rows_in_season, rows_in_time, words_of_seasons
 from .words import is_unexplained, unexplained
 
 _PARTS = re.compile(r"[,;/&]")  # between the things of a cell: "oak, brass"
@@ -82,7 +83,9 @@ class _RowConditions:
     def _words_of_days(self) -> frozenset[str]:
         """Return the words of months and weekdays that are read as dates; none if there is a row with all of them."""
         words = words_of_seasons(self._question, self._table)
-        if all(map(str.isdigit, words)):  # the 1 of "1 May" is not that of "17.1"
+        season = self._question.language.times.seasons(self._question.in_full)
+        # the 1 of "1 May" is not that of "17.1", and "before 1 May" not on it
+        if all(map(str.isdigit, words)) or (season is not None and season.is_bound):
             return words
         in_cells = self._table.selection(words)
         # no row is of January and of April
@@ -302,7 +305,7 @@ def best_explained(
     season = question.language.times.seasons(question.in_full)
     days = question.language.properties.keywords(season.words) if season else frozenset[str]()
     digits = frozenset(word for word in days if word.isdigit())  # 15 is no day of prices
-    days -= digits
+    days &= question.language.properties.keyword_set(map(fold, calendar.day_name))
     saying = [table for table in tables if days and any(days & row for row in table.row_keywords)]
     explained: list[tuple[Table, Selection]] = []
     for table in saying or tables:
@@ -314,7 +317,12 @@ def best_explained(
             and (table.dated or not digits & selected.used)
         ):
             explained.append((table, selected))
-    return sorted(explained, key=lambda pair: len(unexplained(question, pair[0], words, pair[1].used)))
+
+    def rank(pair: tuple[Table, Selection]) -> tuple[int, bool]:
+        table, selected = pair
+        return len(unexplained(question, table, words, selected.used)), not dates_meant(question, table)[0]
+
+    return sorted(explained, key=rank)
 
 
 def _is_of_other_state(question: Question, table: Table, words: frozenset[str], selected: Selection) -> bool:

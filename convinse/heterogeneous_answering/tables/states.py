@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from ...language.text import fold
 from ...records.written_values import UNKNOWN
@@ -63,9 +65,32 @@ def named_state(question: Question, table: Table) -> tuple[Column, frozenset[str
     return None
 
 
+def when_overdue(question: Question, tables: Sequence[Table]) -> Question:
+    """Return a question for what is overdue on a day as one for what was due before and is not paid, or done, by the columns of a table."""
+    operations, times, text = question.language.operations, question.language.times, question.in_full
+    overdue, season = operations.overdue.search(text), times.seasons(text)
+    day = season.words if season else "".join(text[start:end] for start, end in times.places(text))
+    if overdue is None or not question.is_of_files or day not in text:
+        return question
+    for table in tables:
+        deadlines = [column for column in table.dated if operations.deadlines & {*fold(column.header).split()}]
+        judged = [column for column in table.columns if column not in deadlines and _tells_state(column, question)]
+        header = operations.states.fullmatch(judged[0].header.strip()) if judged else None
+        if day and deadlines and header:
+            state = header["done"] or header["alone"] or header["phrase"] or header["dated"]
+            leads = "|".join(sorted(times.during | times.by_then))
+            rest = re.sub(rf"\b(?:{leads})? ?{re.escape(day)}", "", operations.overdue.sub("", text)).rstrip(" ?.")
+            rest = (
+                rest if question.language.answer_types.asks(text) else f"which {rest}"
+            )  # "overdue invoices on 20 April"
+            return replace(question, in_full=f"{rest} due before {day}, not {state.lower()}")
+    return question
+
+
 def _tells_state(column: Column, question: Question) -> bool:
     """Return True if a column says whether something was done: "Returned" with gaps, "Paid" with yes and no."""
-    is_judged = column.has_gaps or _says_yes_or_no(column, question)
+    is_amount = column.order is not None and not column.is_dated  # "Children"
+    is_judged = (column.has_gaps and not is_amount) or _says_yes_or_no(column, question)
     return is_judged and question.language.operations.states.fullmatch(column.header.strip()) is not None
 
 

@@ -22,7 +22,7 @@ from ...language.time_words import clock_times
 from ...records.evidence import Cell, Evidence, Row
 from ...records.periods import AskedTime, Period, period_of_cells
 from ..question import Question
-from .columns import Column, written_out
+from .columns import Column, days_written_out, written_out
 
 _DOTTED = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)+(?![\w-])")
 _LETTERED = re.compile(r"\b[^\W\d_]+ [AI]\b(?![-'’.])(?=\W*(?:$|[|(,;?]|[a-z]))")
@@ -86,7 +86,7 @@ class Table:
         table = [{cell["column"]: cell for cell in row["cells"]} for row in self.rows]
         headers = {number: cell["header"] for row in reversed(table) for number, cell in row.items()}
         columns = [
-            Column(header, self._header_keywords(header), [row.get(number) for row in table])
+            Column(header, self._header_keywords(header), [row.get(number) for row in table], self._sums)
             for number, header in sorted(headers.items())
         ]
         return [*columns, *self._vacancies(columns)]
@@ -135,7 +135,7 @@ class Table:
         for row in self.rows:
             texts = [row.get("part", ""), *(cell["text"] for cell in row["cells"])]
             texts = [text for text in texts if clock_times(text) is None]  # "17:30" has no 17 of "Under 17"
-            texts += [name for text in texts if (name := written_out(text))]  # "Sat" for "on Saturday"
+            texts += [name for text in texts if (name := days_written_out(text))]  # "Sat" for "on Saturday"
             named = " | ".join(f"{cell['header']} {cell['text']}" for cell in row["cells"])
             title = self.titles.get(row.get("page", ""), frozenset())
             keywords.append(self.words.keywords(" ".join(texts)) | title | lettered(named))
@@ -213,15 +213,22 @@ class Table:
     @cached_property
     def totals(self) -> frozenset[int]:
         """The places of rows that sum up others: their first cell says so, or the last row has the sum of all others."""
-        firsts = [fold(next((cell["text"] for cell in row["cells"] if cell["text"]), "")).split() for row in self.rows]
-        words = self.operations.totals
-        totals = {place for place, first in enumerate(firsts) if first and (first[0] in words or first[-1] in words)}
+        totals = {*self._sums}
         summed = [column for column in self.amounts if column is not self.vacancies]
         for column in summed if len(self.rows) > _MIN_SUMMED else ():
             *others, last = column.order.amounts if column.order else [None]
             if last and math.isclose(last, math.fsum(filter(None, others))):
                 totals.add(len(self.rows) - 1)
         return frozenset(totals)
+
+    @cached_property
+    def _sums(self) -> frozenset[int]:
+        """The places of rows whose first cell says that they sum up others."""
+        firsts = [fold(next((cell["text"] for cell in row["cells"] if cell["text"]), "")).split() for row in self.rows]
+        words = self.operations.totals
+        return frozenset(
+            place for place, first in enumerate(firsts) if first and (first[0] in words or first[-1] in words)
+        )
 
     def named(self, words: AbstractSet[str]) -> dict[frozenset[str], list[tuple[int, Column]]]:
         """Return the rows and columns of cells whose words are all among some keywords, by these: the first of each row.

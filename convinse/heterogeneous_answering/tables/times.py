@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -27,11 +28,18 @@ def is_time_of_headers(question: Question, table: Table, words: AbstractSet[str]
 
 def words_of_seasons(question: Question, table: Table) -> frozenset[str]:
     """Return the keywords of the months, days and weekdays of a question by which the days of a table are judged."""
-    season = question.language.times.seasons(question.in_full) if table.dated else None
+    season = _season(question, table)
     if season is None:
         return frozenset()
     keywords = question.language.properties.keywords
     return keywords(season.words) & keywords(question.in_full) - table.headers
+
+
+def _season(question: Question, table: Table) -> PartOfTime | None:
+    """Return the days that a question names without a year, if a table has dates; days without a year have no weekday but the one written."""
+    season = question.language.times.seasons(question.in_full) if table.dated else None
+    is_of_weekdays = season is not None and not {*fold(season.words).split()}.isdisjoint(map(fold, calendar.day_name))
+    return None if is_of_weekdays and all(column.lacks_years for column in table.dated) else season
 
 
 def rows_in_time(
@@ -47,7 +55,9 @@ def rows_in_time(
         within = within & whole or within
     return Selection(
         [row for row in selected.rows if row in within],
-        selected.used.union(_words_of_time(question), *(column.keywords for column in dated)),
+        selected.used.union(
+            _words_of_time(question), dates_meant(question, table)[1], *(column.keywords for column in dated)
+        ),
         unjudged=selected.unjudged + _undated(selected.rows, dated),
         lacking=dated[0].header if dated else "",
     )
@@ -58,7 +68,7 @@ def rows_in_season(question: Question, table: Table, selected: Selection, words:
 
     Of rows with a first and a last day those between them, too. None for "before 3 March" of several years.
     """
-    season = question.language.times.seasons(question.in_full) if table.dated else None
+    season = _season(question, table)
     named = words_of_seasons(question, table)  # none for "May", which is a stop word, too
     names = named & words
     if season is None or (named and not names):
@@ -75,9 +85,17 @@ def rows_in_season(question: Question, table: Table, selected: Selection, words:
     if lasts(question, dated):
         days = {row: _days_between(of_row) for row, of_row in days.items()}
     explained = names or dated[0].keywords
+    if season.is_bound:
+        explained |= question.language.properties.keyword_set(
+            question.language.times.bounding & {*fold(question.in_full).split()}
+        )
     return Selection(
         [row for row, of_row in days.items() if any(season.admits(*day) for day in of_row)],
-        selected.used.union(explained, *(column.keywords for column in dated if column.keywords & words)),
+        selected.used.union(
+            explained,
+            dates_meant(question, table)[1],
+            *(column.keywords for column in dated if column.keywords & words),
+        ),
         unjudged=_undated(selected.rows, dated),
         lacking=dated[0].header,
     )
@@ -93,9 +111,31 @@ def _on_day(question: Question, season: PartOfTime) -> PartOfTime | None:
     return None if day is None or day.is_bound else day
 
 
+def dates_meant(question: Question, table: Table) -> tuple[list[Column], frozenset[str]]:
+    """Return the columns of dates that a verb means, with its keyword: "From" for "who started on 30 March", "Return" for "due back"."""
+    times, operations = question.language.times, question.language.operations
+    spoken = {*fold(question.in_full).split()}
+    if operations.absent.search(question.in_full):
+        return [], frozenset()
+    is_back = operations.back.search(question.in_full) is not None
+    deadlines = {word for word in operations.deadlines if not is_back or operations.back.fullmatch(word)}
+    for verbs, names in (
+        (times.starting, times.starting | times.since | operations.earliest),
+        (times.ending, times.ending | times.until | operations.latest),
+        (operations.deadlines - operations.due_words | {"due"}, deadlines),
+    ):
+        said = question.language.properties.keyword_set(spoken & verbs)
+        columns = [column for column in table.dated if names & {*fold(column.header).split()}]
+        is_of_task = operations.undone.search(question.in_full) is not None and names is deadlines
+        if columns and (is_of_task or said - table.headers):
+            return columns, said
+    return [], frozenset()
+
+
 def _dated(question: Question, table: Table, words: AbstractSet[str]) -> list[Column]:
     """Return the columns of dates that keywords name, or else all; of a file the first of "Date" and "Due"."""
-    dated = table.dated_by(words)
+    by_verb, _ = dates_meant(question, table) if question.is_of_files else ([], frozenset())
+    dated = by_verb or table.dated_by(words)
     day_names = question.language.properties.keyword_set(question.language.answer_types.date_nouns)
     is_by_day = question.is_of_files and len(dated) > 1 and dated[0].keywords <= day_names
     return dated[:1] if is_by_day and not lasts(question, dated) else dated
