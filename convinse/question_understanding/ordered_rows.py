@@ -29,7 +29,13 @@ class OrderedRows:
 
     def __init__(self, rows: Sequence[Row], language: Language) -> None:
         self._rows, self._keywords = rows, language.properties.keywords
-        self.title = self._keywords(rows[0]["caption"] or rows[0]["section"]) if rows else frozenset[str]()
+        title = rows[0]["caption"] or rows[0]["section"] if rows else ""
+        self.title = self._keywords(title)
+        words = fold(title).split()
+        # "Selected albums" leaves some out, and "Later films" has not the first one
+        self.is_partial = bool(language.operations.partial.search(title)) or any(
+            map(language.operations.is_of_degree, words)
+        )
 
     @cached_property
     def _columns(self) -> dict[int, list[Cell]]:

@@ -69,7 +69,11 @@ class RowFollowUps:
         other: Row | None
         if with_named is not None:  # "and with Whitney Houston?"
             other, content = with_named, frozenset()
-        elif nth is not None and content <= self._language.properties.keyword_set(self._language.operations.places):
+        elif (
+            nth is not None
+            and not table.is_partial
+            and content <= self._language.properties.keyword_set(self._language.operations.places)
+        ):
             other, content = table.nth(nth), frozenset()  # "and the second one?"
         elif is_later is None and not numbers:
             cells = self._other_cells(question, table, row, answered, vocabulary, pronouns)
