@@ -14,6 +14,7 @@ from ..records.conversation import RankedAnswer, Step, Turn, new_turn
 from ..records.evidence import Entity, Evidence, unique_entities
 from ..records.literals import date_entity, is_date, is_item, number_entity, years_of
 from ..records.replies import Meaning
+from ..records.rewriting import TOPIC
 from ..scoring.convqa import add_answer_metrics, add_answer_presence
 
 # the most probable answers of an inner question that are tried; a third one led to no right answer
@@ -30,7 +31,6 @@ _REPLACED = (
     "representation", "structured_representation", "resolved_question", "question_entities", "top_evidences", "abstained", "extent",
 )  # fmt: skip
 _WORDS_OF_A_DAY = 3  # of a date's label: "16 August 1954"
-_TOPIC = re.compile(r" \([^()]*\)[?]?$")
 AnswerTurns = Callable[[Sequence[Turn]], None]  # understands and answers turns without a history
 
 
@@ -124,7 +124,7 @@ def _outer(turn: Turn, step: Step, ranked: RankedAnswer) -> Turn:
     """Return a turn that asks the question of a turn with an answer in the place of the description of a thing."""
     answer = ranked["answer"]
     text = turn["resolved_question"]
-    if topic := _TOPIC.search(text):  # it is of the inner question
+    if topic := TOPIC.search(text):  # it is of the inner question
         text = text[: topic.start()]
     question = re.sub(rf"(?<!\w){re.escape(step['text'])}(?!\w)", lambda _: answer["label"], text, count=1)
     meanings = _meanings(turn)

@@ -125,9 +125,9 @@ class NativeERS(EvidenceRetrievalScoring):
                 else evidence
                 for evidence in scored
             ]
-            best = max((evidence["score"] for evidence in weighted), default=0.0)
-            weighted = [with_score(each, best) if _is_of_row(each, turn) else each for each in weighted]
-            ranked.append(sorted(weighted, key=lambda each: (not _is_of_row(each, turn), -each["score"]))[:most])
+            ordered = sorted(weighted, key=lambda evidence: -evidence["score"])
+            of_row = [with_score(each, ordered[0]["score"]) for each in ordered if _is_of_row(each, turn)]
+            ranked.append([*of_row, *(each for each in ordered if not _is_of_row(each, turn))][:most])
         return ranked
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:

@@ -18,10 +18,11 @@ from ..language.read_evidence import ReadEvidence
 from ..language.time_words import clock_times
 from ..language.word_lists import WordSet
 from ..records.conversation import Turn, asked_in_full
-from ..records.evidence import Entity, Row, question_items
+from ..records.evidence import Entity, Row, is_same_row, question_items
 from ..records.evidence_structure import structured
 from ..records.literals import is_date, is_item, is_known, number_entity, year_of, years_of
 from ..records.representation import answer_type_of, without_answer_type
+from ..records.rewriting import TOPIC
 from ..records.units import quantity_of
 from ..records.written_values import kind_of_value
 from ..resources import Resources
@@ -30,7 +31,6 @@ from ..wikipedia.pages import Pages
 
 YES: Entity = {"id": "Yes", "label": "Yes"}
 NO: Entity = {"id": "No", "label": "No"}
-_TOPIC = re.compile(r" \([^()]*\)[?]?$")  # behind a question in full
 _NOUN = re.compile(r" (?:[^\W\d_]+[ -]?){1,2}")  # one or two words behind a number
 # fit of an amount of money or time for a question for such, at least, and a factor of that of another quantity; chosen on 157 questions
 # over three folders: .5 makes two more wrong ones sure
@@ -52,7 +52,7 @@ class Question:
         evidences: of the turn, with structure, each read once.
         about: the items that the question is about.
         unlinked: names in the question that link to no item.
-        row: the row of a table that it asks about, with the cell that it asks for; None of most questions.
+        row: the row of a table that it asks about, among the evidences, with the cells that it asks for; None of most questions.
         said: the answers of earlier turns.
         language: the words of its language.
         items: of the knowledge base and of the documents.
@@ -90,7 +90,7 @@ class Question:
         offers = self.language.operations.offers
         return (
             self.in_full
-            if offers(self.in_full) and not offers(self.text) and not _TOPIC.search(self.in_full)
+            if offers(self.in_full) and not offers(self.text) and not TOPIC.search(self.in_full)
             else self.text
         )
 
@@ -200,7 +200,7 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
                 [read[id(evidence)] for evidence in turn["top_evidences"]],
                 about,
                 [name["name"] for name in representation.get("unlinked", ())] if representation else [],
-                representation.get("row") if representation else None,
+                _row_at_hand(turn),
                 turn.get("history_answers", ()),
                 language,
                 resources.kb,
@@ -211,6 +211,13 @@ def questions_of(turns: Sequence[Turn], resources: Resources) -> list[Question]:
             )
         )
     return questions
+
+
+def _row_at_hand(turn: Turn) -> Row | None:
+    """Return the row that a follow-up is about if it is among the evidences; without tables among the sources others may answer."""
+    representation = turn.get("representation")
+    row = representation.get("row") if representation else None
+    return row if any(is_same_row(row, evidence.get("row")) for evidence in turn["top_evidences"]) else None
 
 
 def in_full(turn: Turn, delimiter: str) -> str:

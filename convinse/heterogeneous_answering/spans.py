@@ -11,7 +11,7 @@ from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence
 from ..records.evidence import Entity
 from ..records.literals import is_date, number_entity
-from ..records.periods import ALL_TIME, Period, day_number
+from ..records.periods import ALL_TIME, YEAR, Period
 from .candidates import Computed
 from .comparisons import compared_values
 from .question import Question
@@ -19,7 +19,6 @@ from .question import Question
 SPAN = "span"
 _BESIDE = re.compile(r" ?\(.*")
 _STATED = (("P580", "P582"), ("P2031", "P2032"), ("P571", "P576"))  # start and end, of work, of existence
-_YEAR = day_number(1) - day_number(0)
 
 
 def spans(question: Question) -> list[Computed]:
@@ -123,4 +122,4 @@ def _is_bounded(period: Period) -> bool:
 
 def _years(period: Period) -> int:
     """Return the difference of the years in which a period begins and ends, which is what people count, whatever its days."""
-    return period.last // _YEAR - period.first // _YEAR
+    return period.last // YEAR - period.first // YEAR

@@ -10,12 +10,11 @@ from functools import cached_property
 from ..language.language import Language
 from ..language.text import fold
 from ..records.evidence import Cell, Entity, Row
-from ..records.periods import day_number, period_of_cells, period_of_text
+from ..records.periods import period_of_cells
+from ..records.ranked_rows import ColumnOrder, column_order
 
-_LEAST_FILLED = 0.8  # of the cells of a column have a date or a number, for the rows to be in its order
 _NUMBER = re.compile(r"\d+")
 _FOUR_DIGITS = re.compile(r"\b\d{4}\b")
-_YEAR = day_number(1) - day_number(0)  # in days
 _QUOTES = "\"“”'‘’ "
 
 
@@ -39,11 +38,18 @@ class OrderedRows:
 
     @cached_property
     def _columns(self) -> dict[int, list[Cell]]:
+        """The cells of each column, from the left."""
         columns: dict[int, list[Cell]] = {}
         for row in self._rows:
             for cell in row["cells"]:
                 columns.setdefault(cell["column"], []).append(cell)
         return dict(sorted(columns.items()))
+
+    @cached_property
+    def _orders(self) -> dict[int, ColumnOrder]:
+        """The columns that have an order, with the amounts of all rows."""
+        orders = {column: column_order([cell_below(row, column) for row in self._rows]) for column in self._columns}
+        return {column: order for column, order in orders.items() if order is not None}
 
     def header(self, cell: Cell) -> frozenset[str]:
         """Return the keywords of the header of a cell."""
@@ -57,52 +63,33 @@ class OrderedRows:
     @cached_property
     def dated(self) -> frozenset[int]:
         """The columns of dates."""
-        least = _LEAST_FILLED * len(self._rows)
-        return frozenset(
-            column
-            for column, cells in self._columns.items()
-            if sum(period_of_text(cell["text"]) is not None for cell in cells) >= least
-        )
+        return frozenset(column for column, order in self._orders.items() if order.are_dates)
+
+    def numbers_rows(self, column: int) -> bool:
+        """Return True for a column of numbers that grow from row to row, as those of seasons do."""
+        order = self._orders.get(column)
+        amounts = [] if order is None or order.are_dates else [each for each in order.amounts if each is not None]
+        return bool(amounts) and amounts == sorted(amounts) and 2 * len({*amounts}) > len(amounts)
 
     @cached_property
     def _key(self) -> int | None:
         """The column by which the rows are in order."""
-        for column, cells in self._columns.items():
-            numbers = [int(match[0]) for cell in cells if (match := _NUMBER.match(cell["text"]))]
-            is_filled = len(numbers) >= _LEAST_FILLED * len(self._rows)
-            if column in self.dated or (is_filled and numbers == sorted({*numbers})):
-                return column
-        return None
+        return next((column for column in self._orders if column in self.dated or self.numbers_rows(column)), None)
 
     def is_key(self, cell: Cell) -> bool:
         """Return True for a cell of the column by which the rows are in order."""
         return cell["column"] == self._key
-
-    def counts(self, cell: Cell) -> bool:
-        """Return True for a cell of a column that numbers the rows: its whole numbers grow."""
-        texts = [each["text"] for each in self._columns[cell["column"]]]
-        numbers = [int(text) for text in texts if text.isdecimal()]
-        return len(numbers) == len(texts) and numbers == sorted(numbers) and 2 * len({*numbers}) > len(numbers)
 
     @cached_property
     def key_words(self) -> frozenset[str]:
         """The keywords of the header of that column."""
         return frozenset() if self._key is None else self.header(self._columns[self._key][0])
 
-    def _place(self, row: Row) -> float | None:
-        cell = None if self._key is None else cell_below(row, self._key)
-        if cell is None:
-            return None
-        if self._key in self.dated:
-            period = period_of_text(cell["text"])
-            return None if period is None else period.first
-        match = _NUMBER.match(cell["text"])
-        return None if match is None else int(match[0])
-
     @cached_property
     def _in_order(self) -> list[Row]:
-        placed = [(place, each["number"], each) for each in self._rows if (place := self._place(each)) is not None]
-        return [each for *_, each in sorted(placed, key=lambda each: each[:2])]
+        amounts = self._orders[self._key].amounts if self._key is not None else []
+        placed = [(amount, place) for place, amount in enumerate(amounts) if amount is not None]
+        return [self._rows[place] for _, place in sorted(placed)]
 
     def beside(self, row: Row, distance: int) -> Row | None:
         """Return the next row for 1, the previous one for -1, else that of the year so many years later; None without it."""
@@ -130,14 +117,10 @@ class OrderedRows:
         return found[0] if len(found) == 1 else None
 
     def is_gap(self, row: Row, other: Row) -> bool:
-        """Return True if more than a year lies between two rows that held something: "Selected coaches" leave some out."""
-        periods = [
-            period
-            for each in (row, other)
-            if (period := period_of_cells(cell["text"] for cell in each["cells"] if cell["column"] in self.dated))
-        ]
-        before, behind = min(periods), max(periods)
-        return not any(period.is_point for period in periods) and behind.first - before.last >= _YEAR
+        """Return True if time lies between two rows in which others may have held the same."""
+        dated = [[cell["text"] for cell in each["cells"] if cell["column"] in self.dated] for each in (row, other)]
+        periods = sorted(period for texts in dated if (period := period_of_cells(texts)) is not None)
+        return len(periods) > 1 and periods[0].leaves_gap(periods[1])
 
     def numbering(self, words: AbstractSet[str]) -> Cell | None:
         """Return a cell of the column that numbers beside some words name rows in: "season 2"; by default of that of the order."""

@@ -43,20 +43,19 @@ class PairFollowUps:
         if operations.apart.match(question) and operations.compares_dates(earlier) is not None:
             # "by how many years?" behind "who is older?"
             pair = self._pair(history[:-1]) or self._pair(history)
-            return None if pair is None else _with_names(operations.years_between, pair)
+            return None if pair is None else _with_names(operations.years_between.split("{}"), pair)
         pair = self._pair(history, self._kinds(question)) if self._compares(question) else None
         if pair is None:
             return None
         beginning = f"{question.rstrip(' ?.!')}{self._measure(question, earlier)}"
-        return _with_names(f"{beginning}, {{}} {min(operations.offering)} {{}}?", pair)
+        return _with_names([f"{beginning}, ", f" {min(operations.offering)} ", "?"], pair)
 
     def _compares(self, question: str) -> bool:
         """Return True if a question asks which of two things is more, and names none: not "which film came first?"."""
         operations, types = self._language.operations, self._language.answer_types
         words = _WORD.findall(fold(question))
-        if operations.offers(question) or not (
-            operations.choosing_one.match(question) and operations.compares(question)
-        ):
+        is_choice = operations.choosing_one.match(question) and operations.compares(question)
+        if not is_choice or operations.offers(question):
             return False
         is_bare = operations.is_of_degree(words[-1]) and not any(map(types.names_class, words))
         return is_bare or operations.of_two.search(question) is not None
@@ -96,10 +95,10 @@ class PairFollowUps:
         return "" if not nouns or properties.keywords(nouns[0]) <= properties.keywords(question) else f" {nouns[0]}"
 
 
-def _with_names(form: str, pair: Sequence[Insertion]) -> FullQuestion:
-    """Return a question in full by its form, with the names of two things in its gaps."""
+def _with_names(pieces: Sequence[str], pair: Sequence[Insertion]) -> FullQuestion:
+    """Return a question in full: its pieces, with the names of two things between them."""
     text, insertions = "", []
-    for piece, insertion in zip_longest(form.split("{}"), pair):
+    for piece, insertion in zip_longest(pieces, pair):
         text += piece
         if insertion is not None and insertion.entity is not None:
             start = len(text)

@@ -10,7 +10,7 @@ from ..knowledge_base.items import Items
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..records.evidence import Cell, Entity, Row, is_same_row
+from ..records.evidence import Cell, Entity, Row, has_place, is_same_row
 from ..records.literals import is_item
 from ..records.periods import Boundary, period_of_cells
 from ..records.rewriting import FullQuestion, Insertion
@@ -48,91 +48,105 @@ class RowFollowUps:
             named: the items that the follow-up names itself.
             pronouns: those in it.
         """
-        last, turn = history[-1], len(history) - 1
-        is_yes_no = self._language.answer_types.expected_type(question).kind == "yesno"  # "is it the longest season?"
-        answers = () if is_yes_no else last.get("answers") or ()
-        row = self._row_of_answer(last, answers, earlier) if answers else None
+        last, turn, types = history[-1], len(history) - 1, self._language.answer_types
+        answers = last.get("answers") or ()
+        is_ellipsis = self._language.talk.bare_ellipsis.match(question) is not None  # which may name another row
+        if not answers or types.expected_type(question).kind == "yesno":  # "is it the longest season?"
+            return None
+        row = self._row_of_answer(last, answers, earlier)
         answered = None if row is None else cell_with(row, answers)
-        if row is None or answered is None:
+        if row is None or answered is None or not (is_ellipsis or named <= {row["page"]}):
             return None
         table = OrderedRows(self._pages.table(row["page"], row["table"]), self._language)
-        others = named - {row["page"]}
-        with_named = table.with_items(others) if others and self._language.talk.bare_ellipsis.match(question) else None
-        if others and with_named is None:
-            return None
         if "abstained" in last and not table.is_named(row, earlier):  # a guess is not gone on about
             return None
-        topic, content = self._kb.entity(row["page"]), self._content(question)
+        topic = self._kb.entity(row["page"])
         vocabulary = self._language.properties.keywords(f"{topic['label']} {earlier}") | table.title
-        is_later, numbers = self._is_later(question), frozenset(_NUMBER.findall(question))
-        nth = self._language.operations.place(question)
-        other: Row | None
-        if with_named is not None:  # "and with Whitney Houston?"
-            other, content = with_named, frozenset()
-        elif (
-            nth is not None
-            and not table.is_partial
-            and content <= self._language.properties.keyword_set(self._language.operations.places)
-        ):
-            other, content = table.nth(nth), frozenset()  # "and the second one?"
-        elif is_later is None and not numbers:
+        is_later = self._is_later(question)
+        found = self._other_row(question, table, row, named - {row["page"]}, is_later)
+        if found is None:
             cells = self._other_cells(question, table, row, answered, vocabulary, pronouns)
             return _in_brackets(question, table.label(row), topic, turn, {**row, "cells": cells}) if cells else None
-        elif is_later is None:
-            other, numbering = table.numbered(numbers, content), table.numbering(content)
-            content -= numbers | (frozenset() if numbering is None else table.header(numbering))
-        else:
-            other = table.beside(row, self._distance(question) * (1 if is_later else -1))
-        if table.name_cell(row) == answered:
+        other, content = found
+        name = table.name_cell(row)
+        if name == answered:
             content -= self._classes(question)
         if other is None or not self._is_explained(content, question, vocabulary | table.headers):
             return None
-        left, column = self._unexplained(content, vocabulary | table.headers), answered["column"]
+        left, model = self._unexplained(content, vocabulary | table.headers), answered
         if self._asked_another_cell(history, row):
             if left:  # "who did they beat the year after?" behind "who was the coach?"
                 return None
             if is_later is not None and table.key_words.isdisjoint(content):
-                answered = table.name_cell(row) or answered  # "and his next film?" behind "who was in it?"
-        cells = self._cell_of_other(question, content, table, other, answered, may_tell_by_kind=not left)
+                model = name or answered  # "and his next film?" behind "who was in it?"
+        cells = self._cell_of_other(question, content, table, other, model, may_tell_by_kind=not left)
         if not cells:
             return None
         if is_later is not None and table.is_gap(row, other):  # no row of the table answers
             return _in_brackets(question, table.label(row), topic, turn, {**row, "cells": []})
-        full = table.with_other(earlier, row, other) if cells[0]["column"] == column else None
         spoken: Row = {**other, "cells": cells}
+        full = table.with_other(earlier, row, other) if cells[0]["column"] == answered["column"] else None
         if full is None:
             return _in_brackets(question, table.label(row), topic, turn, spoken)
         return FullQuestion(full, (Insertion(0, len(full) - 1, turn, "question"),), spoken)
 
+    def _other_row(
+        self, question: str, table: OrderedRows, row: Row, named: AbstractSet[str], is_later: bool | None
+    ) -> tuple[Row | None, frozenset[str]] | None:
+        """Return another row that a question asks for, None if it is not there, and the words that do not name it.
+
+        None instead of both if it asks for no other row.
+        """
+        content, operations = self._content(question), self._language.operations
+        numbers, nth = frozenset(_NUMBER.findall(question)), operations.place(question)
+        if named:  # "and with Whitney Houston?"
+            return table.with_items(named), frozenset()
+        if (
+            nth is not None
+            and not table.is_partial
+            and content <= self._language.properties.keyword_set(operations.places)
+        ):
+            return table.nth(nth), frozenset()  # "and the second one?"
+        if is_later is not None:
+            return table.beside(row, self._distance(question) * (1 if is_later else -1)), content
+        if not numbers:
+            return None
+        numbering = table.numbering(content)  # "and in 1990?", "and season 2?"
+        named_by = numbers if numbering is None else numbers | table.header(numbering)
+        return table.numbered(numbers, content), content - named_by
+
     def _row_of_answer(self, turn: Turn, answers: Sequence[Entity], question: str) -> Row | None:
         """Return the row that an answer is from: of the table that is cited, else of the topics, the one with most words of the question."""
-        keywords, representation = self._language.properties.keywords, turn.get("representation")
+        representation = turn.get("representation")
+        spoken = representation.get("row") if representation else None
         evidence = next(iter(turn.get("top_evidences") or ()), None)
         cited = evidence["row"] if evidence is not None and "row" in evidence else None
-        spoken = representation.get("row") if representation else None
-        if spoken is not None and cell_with(spoken, answers):
+        if spoken is not None and has_place(spoken) and cell_with(spoken, answers):
             rows = self._pages.table(spoken["page"], spoken["table"])
             return next((row for row in rows if is_same_row(row, spoken)), None)
-        if cited is not None and "page" in cited and cell_with(cited, answers):
-            rows = [cited, *self._pages.table(cited["page"], cited["table"])]
+        if cited is not None and has_place(cited) and cell_with(cited, answers):
+            rows = self._pages.table(cited["page"], cited["table"])
         else:
             topics = [*representation["entities"], *representation["context"]] if representation else []
             pages = [self._pages.get(topic["id"]) or () for topic in topics if is_item(topic["id"])]
-            rows = [each["row"] for page in pages for each in page if "row" in each and "page" in each["row"]]
+            rows = [each["row"] for page in pages for each in page if "row" in each and has_place(each["row"])]
             cited = None
-        words, time = keywords(question), self._language.times.named(question)
         scores: dict[tuple[int, int, int], list[Row]] = {}
         for row in rows:
-            answered = cell_with(row, answers)
-            texts = [keywords(cell["text"]) for cell in row["cells"] if cell is not answered]
-            period = period_of_cells(cell["text"] for cell in row["cells"])
-            is_then = time is not None and period is not None and time.overlaps(period)
-            whole = sum(bool(text) and text <= words for text in texts)  # "7" of season 7, rather than of 7 May
-            score = is_then + whole, len(words & frozenset[str]().union(*texts)), row is cited
-            if answered is not None:
+            if (answered := cell_with(row, answers)) is not None:
+                score = (*self._likeness(row, answered, question), is_same_row(row, cited))
                 scores.setdefault(score, []).append(row)
         best = scores[max(scores)] if scores else []
-        return best[0] if len({row["number"] for row in best}) == 1 else cited
+        return best[0] if len({row["number"] for row in best}) == 1 else None
+
+    def _likeness(self, row: Row, answered: Cell, question: str) -> tuple[int, int]:
+        """Return how well a question names a row beside the cell that answers it: by its time and whole cells, by words."""
+        keywords, time = self._language.properties.keywords, self._language.times.named(question)
+        words, period = keywords(question), period_of_cells(cell["text"] for cell in row["cells"])
+        texts = [keywords(cell["text"]) for cell in row["cells"] if cell is not answered]
+        is_then = time is not None and period is not None and time.overlaps(period)
+        whole = sum(bool(text) and text <= words for text in texts)  # "7" of season 7, rather than of 7 May
+        return is_then + whole, len(words & frozenset[str]().union(*texts))
 
     def _asked_another_cell(self, history: Sequence[Turn], row: Row) -> bool:
         """Return True if the last question asked for another cell of a row that the one before it was about."""
@@ -205,10 +219,9 @@ class RowFollowUps:
             return []  # "where was he born?" is about the coach
         cells = [cell for cell in row["cells"] if cell["column"] != answered["column"]]
         if kind in ("date", "number"):
-            # "how many seasons are there?" asks for no number of one
-            cells = [
-                cell for cell in cells if _NUMBER.search(cell["text"]) and not (kind == "number" and table.counts(cell))
-            ]
+            cells = [cell for cell in cells if _NUMBER.search(cell["text"])]
+        if kind == "number":  # "how many seasons are there?" asks for no number of one
+            cells = [cell for cell in cells if not table.numbers_rows(cell["column"])]
         if headed := self._headed(content, kind, cells, table):
             vocabulary = vocabulary | properties.with_synonyms(table.headers)  # "cast" of "Leading actors"
             return [headed] if self._is_explained(content, question, vocabulary) else []
@@ -242,9 +255,8 @@ class RowFollowUps:
         if headed:
             return headed[:1]
         types, last = self._language.answer_types, self._kind_of(answered, table)
-        is_question = not types.opening_words.isdisjoint(
-            fold(question).split()
-        )  # "and the year after?" asks for no date
+        # "and the year after?" asks for no date
+        is_question = not types.opening_words.isdisjoint(fold(question).split())
         kind = types.expected_type(question).kind if is_question else "any"
         same, name = cell_below(row, answered["column"]), table.name_cell(row)
         if kind not in _KINDS_OF_CELLS or kind == last or (kind == "person" and last == "group"):

@@ -12,9 +12,9 @@ from ..language.text import fold
 from ..records.conversation import Step, Turn
 from ..records.evidence import Entity
 from ..records.literals import is_item
+from ..records.rewriting import TOPIC
 
 _MOST = 2  # descriptions of things in a question
-_TOPIC = re.compile(r" (\([^()]*\))[?]?$")  # behind a question in full, and part of the description in it
 _SENTENCE = re.compile(r"(?<=[a-z]{3}[.!?]) ")  # behind one; "Mr. Robot" goes on
 _YEAR = re.compile(r"\b\d{3,4}\b")
 
@@ -35,7 +35,7 @@ def steps_of(
     aging = language.steps.aging.search(text)
     if aging is not None:
         return _of_age(text, aging.end(), linked, names, history, kb, language)
-    topic = _TOPIC.search(text)
+    topic = TOPIC.search(text)
     behind = f" {topic[1]}?" if topic else "?"
     text = text[: topic.start()] if topic else text
     names = [span for span in names if span[1] <= len(text)]
@@ -143,7 +143,7 @@ def _described_owner(text: str, start: int, names: Sequence[tuple[int, int]], la
 
 def _unnamed_owner(text: str, start: int, until: int, names: Sequence[tuple[int, int]], language: Language) -> str:
     """Return a person noun with the thing behind it ("the author of The Hobbit"), or a name in no list; else an empty text."""
-    topic = _TOPIC.search(text)
+    topic = TOPIC.search(text)
     end = min(until, topic.start() if topic else len(text.rstrip(" ?.!")))
     for pattern in (language.steps.back_then, language.steps.dying):
         if behind := pattern.search(text, start, end):

@@ -66,6 +66,9 @@ class Cell(TypedDict):
     rank: NotRequired[str]
 
 
+_PLACE = frozenset({"page", "table", "number"})  # keys of a row that identify it
+
+
 class Row(TypedDict):
     """The row of a table as the source of an evidence; cells without text are left out.
 
@@ -89,9 +92,14 @@ class Row(TypedDict):
 
 def is_same_row(row: Row | None, other: Row | None) -> bool:
     """Return True if two rows, perhaps parts of them, are the same row of a table."""
-    if row is None or other is None or "page" not in row:
+    if row is None or other is None or not has_place(row):
         return False
-    return all(row.get(key) == other.get(key) for key in ("page", "table", "number"))
+    return all(row.get(key) == other.get(key) for key in _PLACE)
+
+
+def has_place(row: Row) -> bool:
+    """Return True if a row says of which table it is; those of a user's evidences may not."""
+    return row.keys() >= _PLACE
 
 
 class Attribute(TypedDict):

@@ -39,6 +39,9 @@ def day_of(number: float) -> tuple[int, int, int]:
     return year, rest // 31 + 1, rest % 31 + 1
 
 
+YEAR = day_number(1) - day_number(0)  # in days
+
+
 class Period(NamedTuple):
     """A period from a first to a last day, both included; `is_point`: the time of an event or a count, not of a state."""
 
@@ -63,6 +66,10 @@ class Period(NamedTuple):
     def overlaps(self, period: Period) -> bool:
         """Return True if the periods share a day."""
         return self.first <= period.last and period.first <= self.last
+
+    def leaves_gap(self, behind: Period) -> bool:
+        """Return True if more than a year lies between two that held something: "Selected coaches" leave some out."""
+        return not (self.is_point or behind.is_point) and behind.first - self.last >= YEAR
 
     def in_words(self) -> str:
         """Return "since 2019", "until 2002", "2005–2013" or "2021"."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from .evidence import Entity, Row
 
+TOPIC = re.compile(r" (\([^()]*\))[?]?$")  # behind a question in full, in brackets
 _TURNS = 4  # of a history that are read
 
 

@@ -204,9 +204,8 @@ def _requested_column(question: Question, table: Table, row: int, matched: Abstr
         return of_days[0]
     asks_when = question.language.answer_types.expected_type(question.in_full).kind == "date"
     days_named, _ = dates_meant(question, table) if question.is_of_files and (asks_when or head) else ([], head)
-    if len(days_named) == 1 and (
-        asks_when or head & question.language.properties.keyword_set(question.language.operations.deadlines)
-    ):  # "deadline for the dog" of a column "By"
+    deadlines = question.language.properties.keyword_set(question.language.operations.deadlines)
+    if len(days_named) == 1 and (asks_when or head & deadlines):  # "deadline for the dog" of a column "By"
         return days_named[0]
     if headed := [column for column in table.columns if column.keywords & head]:
         shared = {column: len(column.keywords & words) for column in headed}
@@ -339,9 +338,8 @@ def _answers(question: Question, table: Table, column: Column, cell: Cell) -> li
     if column.keywords & head_keywords(question):  # "what size" may be "large"
         is_said = text.strip().lower() not in UNKNOWN and not any(map(str.isdigit, text))
         return answers or ([{"id": text, "label": text}] if is_said else [])
-    if (
-        is_named and kind not in ("date", "number") and not question.language.answer_types.asks(question.in_full)
-    ):  # "location manager phone" asks for no place
+    # "location manager phone" asks for no place
+    if is_named and kind not in ("date", "number") and not question.language.answer_types.asks(question.in_full):
         return answers
     return [answer for answer in answers if is_of_kind(answer, question, column)]
 

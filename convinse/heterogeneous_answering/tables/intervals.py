@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from ...language.text import fold
 from ...records.evidence import Cell
 from ...records.literals import is_item
-from ...records.periods import Boundary, Period, day_number
+from ...records.periods import Boundary
 from ..candidates import Computed
 from ..question import Question
 from .cell_answers import cell_answers
@@ -18,7 +18,6 @@ from .selections import selected_rows
 from .table import Table
 from .words import content_words, is_unexplained, unexplained
 
-_YEAR = day_number(1) - day_number(0)  # in days
 _INITIALS = 2  # letters of words by which a page is not what a question is about: "F.C."
 
 
@@ -79,14 +78,11 @@ def _column_of(asking: AbstractSet[str], table: Table, question: Question) -> Co
         return max(headed, key=lambda column: len(column.keywords & asking) / len(column.keywords))
     if not table.title_keywords & asking:
         return None
-    worded = [column for column in table.columns if not column.order]
-    if (
-        question.expected.kind == "person"
-        and table.name_column is not None
-        and _is_of_places(table.name_column, question)
-    ):
-        return next((column for column in worded if not _is_of_places(column, question)), None)
-    return table.name_column
+    names = table.name_column
+    if names is None or question.expected.kind != "person" or not _is_of_places(names, question):
+        return names
+    worded = (column for column in table.columns if not column.order)
+    return next((column for column in worded if not _is_of_places(column, question)), None)
 
 
 def _is_of_places(column: Column, question: Question) -> bool:
@@ -106,9 +102,8 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         return []
     words, time = content_words(question), times.named(question.in_full)
     # "who succeeded X" says itself that it is about a place that one holds after another
-    is_of_holders = not (times.succeeding | times.preceding | times.following).isdisjoint(
-        fold(question.in_full).split()
-    )
+    holding = times.succeeding | times.preceding | times.following
+    is_of_holders = not holding.isdisjoint(fold(question.in_full).split())
     for table in tables:
         names = table.name_column
         if names is None or not table.dated or not _is_of_topic(table, words, question):
@@ -129,18 +124,13 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         # a manager may have come twice
         for one in named if len({fold(held[at][2]["text"]) for at in named}) == 1 else []:
             beside = one + (1 if is_later else -1)
-            if 0 <= beside < len(held) and _follows(held[min(one, beside)][0], held[max(one, beside)][0]):
+            if 0 <= beside < len(held) and not held[min(one, beside)][0].leaves_gap(held[max(one, beside)][0]):
                 _, row, cell = held[beside]
                 places = table.evidence_places([row, held[one][1]])
                 results += [Computed(answer, "interval", places, rivals) for answer in cell_answers(cell, question)]
         if results:
             return results
     return []
-
-
-def _follows(first: Period, second: Period) -> bool:
-    """Return True unless more than a year lies between two that held something: "Selected coaches" leave some out."""
-    return first.is_point or second.is_point or second.first - first.last < _YEAR
 
 
 def boundaries_of_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
