@@ -214,7 +214,7 @@ def _is_requested(question: Question, best: AnswerCandidate) -> bool:
     things = named_things(question)
     words = asking_words(question, things)
     for read in (question.evidences[at] for at in best.places if words):
-        if any(is_of_thing(read, thing) for thing in things) and explained_words(question, read) == words:
+        if any(is_of_thing(read, thing) for thing in things) and explained_words(question, read, words) == words:
             return any(entity["id"] == best.entity["id"] for _, entities in entries_of(read) for entity in entities)
     return False
 
@@ -226,9 +226,12 @@ def _lacks_label(question: Question, best: AnswerCandidate) -> bool:
         return False
     counting = question.language.operations.counting.search(question.in_full)
     counted = question.language.properties.keywords(counting[0]) if counting else frozenset[str]()
-    if not asking_words(question, named_things(question)) - counted:  # "how many are they?"
+    words = asking_words(question, named_things(question))
+    if not words - counted:  # "how many are they?"
         return False
-    if not all(any(entries_of(read)) for read in reads) or any(explained_words(question, read) for read in reads):
+    if not all(any(entries_of(read)) for read in reads) or any(
+        explained_words(question, read, words) for read in reads
+    ):
         return False
     vectors = question.embed([question.spoken, *(read.text for read in reads)])
     return vectors is not None and bool((vectors[1:] @ vectors[0] < _NEAR).all())

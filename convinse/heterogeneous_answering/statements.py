@@ -17,7 +17,7 @@ from .comparisons import entries_of, is_of_thing, named_things, typed_values
 from .question import Question
 from .tables.bounds import Bound, bounds_of, with_measures
 
-_LEAST_FIT = 0.3  # of the value of an entry to the expected type
+_LEAST_FIT = 0.3  # of the value of an entry to the expected type: that of an unknown type, as of cells
 _BIRTH, _DEATH = "P569", "P570"
 
 Said = tuple[bool, tuple[int, ...]]
@@ -128,10 +128,9 @@ def asking_words(question: Question, things: list[Entity]) -> WordSet:
     return words.difference(*(properties.keywords(thing["label"]) for thing in things))
 
 
-def explained_words(question: Question, read: ReadEvidence) -> frozenset[str]:
-    """Return the words of a question about a thing that an entry of it explains: by its property or attribute, or as synonyms."""
+def explained_words(question: Question, read: ReadEvidence, words: WordSet) -> frozenset[str]:
+    """Return those of the `asking_words` of a question that an entry explains: by its property or attribute, or as synonyms."""
     properties, names = question.language.properties, question.property_names
-    words = asking_words(question, named_things(question))
     labels = [label for label, _ in entries_of(read)]
     said = frozenset().union(*(names.asking(label, words) | properties.keywords(label.text) for label in labels))
     return frozenset(word for word in words if not said.isdisjoint(properties.with_synonyms(frozenset((word,)))))
@@ -153,7 +152,7 @@ def requested_entries(question: Question) -> list[Computed]:
     head = question.language.properties.keyword_set(operations.head(text).split()[:1])
     found: dict[tuple[int, float], list[tuple[Entity, int]]] = {}
     for place, read in enumerate(question.evidences):
-        explained = explained_words(question, read) if is_of_thing(read, things[0]) else frozenset[str]()
+        explained = explained_words(question, read, words) if is_of_thing(read, things[0]) else frozenset[str]()
         if not explained or not words - explained <= head:
             continue
         for label, _ in entries_of(read):

@@ -126,6 +126,8 @@ class OperationWords(WordLists):
     due_words: WordSet
     deadlines: WordSet
     overdue: re.Pattern[str]
+    overdue_question: str
+    overdue_request: str
     missing: re.Pattern[str]
     jointly: re.Pattern[str]
     shared: re.Pattern[str]

@@ -102,3 +102,12 @@ def test_evidences_without_structure_get_it_and_with_it_keep_it():
     *read, plain_row = [read.evidence for read in question_of("Who?", *evidences, bare).evidences]
     assert read == evidences and plain_row["row"]["cells"][0]["text"] == "Ann"
     assert "row" not in bare
+
+
+@pytest.mark.parametrize(("number", "is_at_hand"), [(1, True), (2, False)])
+def test_a_row_is_asked_about_if_it_is_among_the_evidences(number, is_at_hand):
+    row = {"page": "Q3", "table": 0, "number": number, "caption": "", "section": "", "cells": []}
+    representation = {**fields("any"), "row": row}
+    evidences = [{**plain("Films, Year is 1997"), "row": {**row, "number": 1}}]
+    question = question_of("and the next one?", representation=representation, evidences=evidences)
+    assert (question.row is not None) == is_at_hand

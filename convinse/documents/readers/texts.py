@@ -22,9 +22,8 @@ _UNDERLINE = re.compile(r"=+|-+|~+|\*+|\^+|\"+|#+|\++|_+")
 _LONGEST_ENDING = 9  # characters of a mark at the end of a sentence and what closes quotations after it
 _ITEM = re.compile(r"([-*•‣◦]|\d{1,2}[.)])\s+(?=\S)")
 _FIELD = re.compile(r"([^\W\d_][^:]{0,39}):\s+(\S.*)")
-_NEXT_FIELD = re.compile(
-    r"(?<![:\s])\s{3,}(?=[^\W\d_](?:[^:\s]|\s(?!\s)){0,39}:\s)"
-)  # behind another one on a line of a form
+# behind another one on a line of a form
+_NEXT_FIELD = re.compile(r"(?<![:\s])\s{3,}(?=[^\W\d_](?:[^:\s]|\s(?!\s)){0,39}:\s)")
 _SENTENCE_END = re.compile(r"[.!?:;…][\"'”’»)\]]*$")
 _CODE = re.compile(
     r"[;{}]\s*$|^\s*(def|class|if|for|while|return|import|from)\b|^\s*(\$ |>>>|#|//|<)|[\w)\]]\(.*\)\s*$|\w\s?[-+*]?=\s?\S"

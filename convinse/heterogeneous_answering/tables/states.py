@@ -80,10 +80,9 @@ def when_overdue(question: Question, tables: Sequence[Table]) -> Question:
             state = header["done"] or header["alone"] or header["phrase"] or header["dated"]
             leads = "|".join(sorted(times.during | times.by_then))
             rest = re.sub(rf"\b(?:{leads})? ?{re.escape(day)}", "", operations.overdue.sub("", text)).rstrip(" ?.")
-            rest = (
-                rest if question.language.answer_types.asks(text) else f"which {rest}"
-            )  # "overdue invoices on 20 April"
-            return replace(question, in_full=f"{rest} due before {day}, not {state.lower()}")
+            is_request = not question.language.answer_types.asks(text)  # "overdue invoices on 20 April"
+            form = operations.overdue_request if is_request else operations.overdue_question
+            return replace(question, in_full=form.format(rest, day, state.lower()))
     return question
 
 
