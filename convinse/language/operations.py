@@ -108,6 +108,7 @@ class OperationWords(WordLists):
     exceeding: re.Pattern[str]
     undercutting: re.Pattern[str]
     within: re.Pattern[str]
+    spelling: re.Pattern[str]
     summing: re.Pattern[str]
     averaging: re.Pattern[str]
     spent: WordSet

@@ -109,5 +109,5 @@ def test_a_row_is_asked_about_if_it_is_among_the_evidences(number, is_at_hand):
     row = {"page": "Q3", "table": 0, "number": number, "caption": "", "section": "", "cells": []}
     representation = {**fields("any"), "row": row}
     evidences = [{**plain("Films, Year is 1997"), "row": {**row, "number": 1}}]
-    question = question_of("and the next one?", representation=representation, evidences=evidences)
+    question = question_of("and the next one?", *evidences, representation=representation)
     assert (question.row is not None) == is_at_hand

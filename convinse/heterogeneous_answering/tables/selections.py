@@ -66,6 +66,9 @@ class _RowConditions:
         self._is_offer_denied = bool(either) and denied >= offered
         self._denied = denied - offered
         words = words.difference(offered, *(keywords(bound.words) for bound in bounds))
+        self._spelling = question.language.operations.spelling.search(question.in_full)
+        if self._spelling:
+            words -= keywords(self._spelling[0])
         words |= self._denied
         unbound = question.in_full
         for bound in bounds:
@@ -99,7 +102,14 @@ class _RowConditions:
             return None
         rows = in_named_column(self._question, self._table, self._first, self._words)
         selected: Selection | None = self._first._replace(rows=rows)
-        for condition in (self._by_offer, self._by_bounds, self._by_limit, self._by_time, self._by_state):
+        for condition in (
+            self._by_offer,
+            self._by_letters,
+            self._by_bounds,
+            self._by_limit,
+            self._by_time,
+            self._by_state,
+        ):
             if selected is not None:
                 selected = condition(selected)
         return selected
@@ -111,6 +121,24 @@ class _RowConditions:
         offered = frozenset[int]().union(*self._either.values())
         rows = [row for row in selected.rows if (row in offered) != self._is_offer_denied]
         return selected._replace(rows=rows, used=selected.used.union(*self._either, self._denying))
+
+    def _by_letters(self, selected: Selection) -> Selection:
+        """Keep the rows whose name begins or ends with letters, or has them: "which begin with Z"."""
+        if self._spelling is None:
+            return selected
+        properties, operations = self._question.language.properties, self._question.language.operations
+        head = properties.keywords(operations.head(self._question.in_full))
+        named = (column for column in self._table.columns if column.keywords & head)
+        column = next(named, self._table.name_column)
+        letters = fold(self._spelling["letters"])
+        kinds = {"first": str.startswith, "last": str.endswith, "within": str.__contains__}
+        holds = next(test for kind, test in kinds.items() if self._spelling[kind])
+        rows = []
+        for row in selected.rows:
+            cell = column.cells[row] if column else None
+            if cell is not None and holds(fold(cell["text"]), letters):
+                rows.append(row)
+        return selected._replace(rows=rows, used=selected.used | properties.keywords(self._spelling[0]))
 
     def _by_bounds(self, selected: Selection) -> Selection | None:
         """Keep the rows whose amounts are within the bounds; None if it is unclear which amounts are meant."""
