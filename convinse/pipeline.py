@@ -13,6 +13,7 @@ from typing import Any, Literal
 from .config import Config, read_config
 from .dialogue.answered_turns import add_replies
 from .dialogue.dialogue import Dialogue
+from .dialogue.earlier_answers import doubt_earlier_answers
 from .dialogue.second_readings import try_second_readings
 from .dialogue.session import Session, StageReport
 from .dialogue.steps import take_steps
@@ -294,6 +295,8 @@ class Pipeline:
                 self._run_stages, ("ers", "ha"), histories=(), sources=sources, use_gold_answers=False, depth=depth
             )
             try_second_readings(turns, sources, least, understood)
+            if histories and not use_gold_answers:
+                doubt_earlier_answers(turns, histories, least)
         if report is not None and "ha" in stages:
             report("ha")
 

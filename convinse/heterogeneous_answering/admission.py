@@ -56,8 +56,8 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     """Return the candidates that a question admits.
 
     A choice ("A or B?") admits the names that it offers. Other questions admit an item that they are about only under another name
-    ("Who is Richard Bachman?"), as a computed result, or as the value of a property that they ask for. A question for a number
-    admits no words without a digit and no award.
+    ("Who is Richard Bachman?"), as a computed result, or as the value of a property that they ask for if they ask for nothing
+    beside it. A question for a number admits no words without a digit and no award.
     """
     keywords = question.language.properties.keywords
     if question.language.operations.offers(question.choice):
@@ -79,12 +79,14 @@ def possible_candidates(candidates: list[EntityCandidate], question: Question) -
     words = keywords(question.in_full) | keywords(question.text)
     names, types = question.property_names, question.language.answer_types
     award = types.noun_types("award")
+    is_beside = question.language.times.asks_beside(question.in_full) is not None  # "before Iman" is not Iman
     possible = []
     for candidate in candidates:
         entity_id = candidate.entity["id"]
-        is_topic = entity_id in about and not words.isdisjoint(keywords(candidate.entity["label"]))
+        is_topic = entity_id in about and (is_beside or not words.isdisjoint(keywords(candidate.entity["label"])))
         labels = (label for role in candidate.roles if role.kind != "subject" for label in role.labels)
-        is_possible = bool(candidate.computed) or not is_topic or any(names.asking(label, words) for label in labels)
+        is_asked = not is_beside and any(names.asking(label, words) for label in labels)
+        is_possible = bool(candidate.computed) or not is_topic or is_asked
         if (
             is_possible
             and question.expected.kind == "number"

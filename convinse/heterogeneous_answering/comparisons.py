@@ -12,23 +12,25 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_item
 from ..records.periods import Period
-from ..records.ranked_rows import value_of
-from ..records.written_values import find_literals
+from ..records.ranked_rows import ColumnOrder, value_of, written_amount
+from ..records.written_values import find_literals, value_at
 from .candidates import Computed
 from .question import Question
 from .tables.bounds import with_measures
 
+DIFFERENCE = "difference"
 _DATE = "date"  # as a unit
 _BEGINNINGS = ("P569", "P571", "P577", "P580")  # birth, inception, publication, start: "older" asks for one of them
 
 
 class ComparedValue(NamedTuple):
-    """A value of a thing: from the lowest to the highest amount, which differ for a date without a day, its unit and evidence."""
+    """A value of a thing: from the lowest to the highest amount, which differ for a date without a day, its unit, evidence and words."""
 
     lowest: float
     highest: float
     unit: str
     place: int
+    text: str
 
 
 def chosen_by_value(question: Question) -> list[Computed]:
@@ -44,6 +46,23 @@ def chosen_by_value(question: Question) -> list[Computed]:
     if not _is_apart(best, second):
         return []
     return [Computed(first, "comparison", tuple(value.place for _, value in ranked))]
+
+
+def differences_of_values(question: Question) -> list[Computed]:
+    """Return by how much two things differ in a measure that facts or infoboxes state: "How much longer is A than B?"."""
+    operations = question.language.operations
+    asking = operations.differing.search(question.in_full)
+    by, _ = operations.comparison(question.in_full) or (frozenset[str](), True)
+    values = compared_values(question, by, question.language.properties.keywords(asking[0])) if asking else None
+    if values is None or len(values) != 2:
+        return []
+    (_, first), (_, second) = values
+    order = ColumnOrder([first.lowest, second.lowest], are_dates=False, unit=first.unit)
+    label = written_amount(abs(first.lowest - second.lowest), (first.text, second.text), order)
+    answer = value_at(label, 0, len(label)) or Entity(id=label, label=label)
+    # the values themselves are no difference, wherever they stand
+    rivals = frozenset(range(len(question.evidences)))
+    return [Computed(answer, DIFFERENCE, (first.place, second.place), rivals)]
 
 
 def holds(question: Question) -> tuple[bool, tuple[int, ...]] | None:
@@ -224,6 +243,6 @@ def _typed(entities: Sequence[Entity], place: int) -> Iterator[ComparedValue]:
     for entity in entities:
         if is_date(entity["id"]):
             period = Period.of_date(entity)
-            yield ComparedValue(period.first, period.last, _DATE, place)
+            yield ComparedValue(period.first, period.last, _DATE, place, entity["label"])
         elif (value := value_of(entity["label"])) is not None:
-            yield ComparedValue(value.amount, value.amount, value.unit, place)
+            yield ComparedValue(value.amount, value.amount, value.unit, place, entity["label"])

@@ -216,9 +216,13 @@ def _asks_for_column(question: Question, table: Table, selected: Selection, word
 
 
 def _number(table: Table, selected: Selection, things: frozenset[str]) -> int:
-    """Return the number of the selected rows; of all rows that of the different things in the column that is called so."""
-    named = (column for column in table.columns if column.keywords & things and column.order is None)
-    column = None if selected.used else next(named, None)
+    """Return the number of the selected rows; of all rows that of the different things in the column that is called so.
+
+    A season may be two rows: of numbers those of the first column count.
+    """
+    named = (column for column in table.columns if column.keywords & things)
+    counted = (column for column in named if column.order is None or column is table.columns[0])
+    column = None if selected.used else next(counted, None)
     if column is None:
         return len(selected.rows)
     values = {fold(cell["text"]) for row in selected.rows if (cell := column.cells[row]) is not None}

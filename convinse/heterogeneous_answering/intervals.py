@@ -11,7 +11,7 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.facts import END_TIME, START_TIME
 from ..records.literals import is_date, is_item
-from ..records.periods import Boundary, Period
+from ..records.periods import Boundary, Period, place_beside
 from ..records.written_values import find_literals
 from .candidates import Computed
 from .question import Question
@@ -108,10 +108,14 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
         groups = {key: group for key, group in groups.items() if key[0] in about}
     for (subject, *_), group in groups.items() if is_later is not None else ():
         group.sort(key=lambda dated: dated.period)
-        named = [at for at, dated in enumerate(group) if keywords(dated.value["label"]) <= all_words]
+        named = [
+            at
+            for at, dated in enumerate(group)
+            if dated.value["id"] in about or keywords(dated.value["label"]) <= all_words
+        ]
         if not named and subject in about and not is_later and names.asking(group[0].label, words):
             named = [len(group) - 1]
-        at = named[0] + (1 if is_later else -1) if len(named) == 1 else -1
+        at = place_beside([dated.period for dated in group], named[0], bool(is_later)) if len(named) == 1 else -1
         if 0 <= at < len(group):
             result, neighbour = group[at], group[named[0]]
             places = frozenset(dated.place for dated in group)

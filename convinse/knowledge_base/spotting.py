@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..language.language import Language
@@ -23,8 +24,9 @@ _FUZZY_NAMES = 50  # names with similar words whose spelling is compared
 _MIN_SURNAME = 4  # letters
 _MAX_MISSPELT = 100  # characters of a misspelt name
 
-# a full name; a name that may as well be common words; a part of a name; a misspelt word; a common noun
-NameKind = Literal["name", "common", "part", "misspelt", "class"]
+# a full name; a name that may as well be common words; a part of a name; one of these beside the name that it is compared with; a misspelt
+# word; a common noun
+NameKind = Literal["name", "common", "part", "compared", "misspelt", "class"]
 
 
 class LinkedMention(NamedTuple):
@@ -51,7 +53,7 @@ class LinkedMention(NamedTuple):
 
         A common or misspelt word is certain if the text asks for a property of the item.
         """
-        return self.kind in ("name", "class")
+        return self.kind in ("name", "compared", "class")
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -99,8 +101,21 @@ class NameSpotter:
                     if not all(map(other_words.isdisjoint, properties)):
                         name = name._replace(kind="name")
                 spotted.append(name)
+        spotted = self._with_compared(text, spotted)
         is_named = any(name.kind != "common" for name in spotted)
         return [name for name in spotted if not (is_named and name.kind == "common")]
+
+    def _with_compared(self, text: str, spotted: list[LinkedMention]) -> list[LinkedMention]:
+        """Return names from left to right, with those that a text compares as such: "alien" of "which is longer, alien or jaws?"."""
+        spotted = sorted(spotted, key=lambda name: name.start)
+        for place, (first, second) in enumerate(pairwise(spotted)):
+            before = f"{text[: first.start]}{{}}{text[first.end : second.start]}"
+            if self._language.operations.comparing.search(before):
+                for at, name in ((place, first), (place + 1, second)):
+                    # "half-blood prince" is a nickname, too
+                    if name.kind == "part" or (name.kind == "common" and name.candidates[0].is_label):
+                        spotted[at] = name._replace(kind="compared")
+        return spotted
 
     def _without_overlap(self, text: str, tokens: list[Word]) -> list[LinkedMention]:
         # full names, parts and misspelt names, common words, in this order of preference

@@ -57,10 +57,14 @@ class OperationWords(WordLists):
     standing: str
     ranks: WordSet
     offering: WordSet
+    comparing: re.Pattern[str]
     choosing_one: re.Pattern[str]
     of_two: re.Pattern[str]
     apart: re.Pattern[str]
     years_between: str
+    compared_to: str
+    years_to: str
+    than: str
     offering_both: re.Pattern[str]
     several: re.Pattern[str]
     enumerating: re.Pattern[str]
@@ -278,7 +282,9 @@ class OperationWords(WordLists):
         return f"{name}, {self.fields[fold(name)]}" if fold(name) in self.fields else name
 
     def offers(self, question: str) -> bool:
-        """Return True if a question names the things to choose from: "X or Y", "which of X and Y", "X vs Y"."""
+        """Return True if a question names the things to choose from: "X or Y", "which of X and Y", "X vs Y"; it asks for no difference."""
+        if self.differing.search(question):
+            return False
         if not self.offering.isdisjoint(fold(question).split()):
             return True
         return self.offering_both.search(question) is not None and self.compares(question)

@@ -1,4 +1,4 @@
-"""Follow-ups that compare what the last two questions were about: "which of them is longer?", "who is older?", "which has more?"."""
+"""Follow-ups that compare what the last two questions were about: "which of them is longer?", "who is older?", "by how much?"."""
 
 from __future__ import annotations
 
@@ -29,26 +29,70 @@ class PairFollowUps:
     def __init__(self, kb: Items, language: Language) -> None:
         self._kb, self._language = kb, language
 
-    def about_pair(self, question: str, history: Sequence[Turn], earlier: str) -> FullQuestion | None:
+    def about_pair(
+        self, question: str, history: Sequence[Turn], earlier: str, named: Collection[str]
+    ) -> FullQuestion | None:
         """Return a follow-up in full, with the things that it compares; None if it compares nothing, or names what it compares.
 
         Args:
-            question: the follow-up, which names no items.
+            question: the follow-up.
             history: the earlier turns, oldest first.
             earlier: the last question in full.
+            named: the items that the follow-up names itself.
         """
         operations = self._language.operations
-        if len(history) < 2:
-            return None
-        if operations.apart.match(question) and operations.compares_dates(earlier) is not None:
-            # "by how many years?" behind "who is older?"
-            pair = self._pair(history[:-1]) or self._pair(history)
-            return None if pair is None else _with_names(operations.years_between.split("{}"), pair)
+        if named:
+            return self._apart_from_last(question, history, named)
+        if operations.apart.match(question):
+            return self._how_far_apart(question, history, earlier)
         pair = self._pair(history, self._kinds(question)) if self._compares(question) else None
         if pair is None:
             return None
         beginning = f"{question.rstrip(' ?.!')}{self._measure(question, earlier)}"
         return _with_names([f"{beginning}, ", f" {min(operations.offering)} ", "?"], pair)
+
+    def _how_far_apart(self, question: str, history: Sequence[Turn], earlier: str) -> FullQuestion | None:
+        """Return a bare question for a difference in full: "by how much?" behind "who is older?", "how much longer is that?"."""
+        operations = self._language.operations
+        offered = self._topics(history, len(history) - 1)  # "which is longer, Alien or Jaws?"
+        is_choice = len(offered) == 2 and operations.offers(earlier)
+        pair = offered if is_choice else self._pair(history[:-1]) or self._pair(history)
+        if pair is None:
+            return None
+        if operations.compares_dates(earlier) is not None:
+            return _with_names(operations.years_between.split("{}"), pair)
+        if is_choice:
+            start = len(question.rstrip(" ?.!")) + len(": ")
+            text = f"{question.rstrip(' ?.!')}: {earlier}"
+            return FullQuestion(text, (Insertion(start, len(text), len(history) - 1, "question"),))
+        beside, _ = self._pair(history) or pair  # "how tall is she?", of which the last one is the second
+        is_dated = self._language.answer_types.expected_type(earlier).kind == "date"
+        to_other = operations.years_to if is_dated else operations.compared_to
+        beginning = f"{earlier.rstrip(' ?.!')}{to_other.split('{}')[0]}"
+        full = _with_names([beginning, "?"], [beside])
+        whole = Insertion(0, len(earlier.rstrip(" ?.!")), len(history) - 1, "question")
+        return full._replace(insertions=(whole, *full.insertions))
+
+    def _apart_from_last(self, question: str, history: Sequence[Turn], named: Collection[str]) -> FullQuestion | None:
+        """Return a question for the difference of one thing in full, with the other one: "by how much is Titanic longer?"."""
+        operations, than = self._language.operations, self._language.operations.than
+        if len(named) != 1 or not operations.differing.search(question) or than in fold(question).split():
+            return None
+        topics = [topic for number in reversed(range(len(history))) for topic in self._topics(history, number)]
+        other = next((topic for topic in topics if topic.entity is not None and topic.entity["id"] not in named), None)
+        if other is None or other.entity is None:
+            return None
+        # names in lower case are no names beside one with a capital
+        label = other.entity["label"].lower() if question == question.lower() else other.entity["label"]
+        start = len(question.rstrip(" ?.!")) + len(than) + 2
+        text = f"{question.rstrip(' ?.!')} {than} {label}?"
+        return FullQuestion(text, (other._replace(start=start, end=start + len(label)),))
+
+    def _topics(self, history: Sequence[Turn], number: int) -> list[Insertion]:
+        """Return the things that an earlier turn was about."""
+        representation = history[number].get("representation")
+        topics = representation["entities"] if representation else []
+        return [Insertion(0, 0, number, "question", topic) for topic in topics if is_item(topic["id"])]
 
     def _compares(self, question: str) -> bool:
         """Return True if a question asks which of two things is more, and names none: not "which film came first?"."""

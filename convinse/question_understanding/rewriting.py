@@ -187,8 +187,8 @@ class Rewriter:
             return [again]
         mentions = self._linker.link(question, classes=True)
         items = frozenset(named_items(mentions))
-        if self._has_relations and not items:
-            of_pair = self._pairs.about_pair(question, history, earlier[-1].question)
+        if self._has_relations:
+            of_pair = self._pairs.about_pair(question, history, earlier[-1].question, items)
             if of_pair is not None:
                 return [of_pair]
         if self._has_relations or self._is_of_row_alone(question):

@@ -99,8 +99,11 @@ class RowFollowUps:
         """
         content, operations = self._content(question), self._language.operations
         numbers, nth = frozenset(_NUMBER.findall(question)), operations.place(question)
-        if named:  # "and with Whitney Houston?"
-            return table.with_items(named), frozenset()
+        if named:  # "and with Whitney Houston?", "and after Juventus?"
+            other = table.with_items(named)
+            if other is not None and is_later is not None:
+                other = table.beside(other, self._distance(question) * (1 if is_later else -1))
+            return other, frozenset()
         if (
             nth is not None
             and not table.is_partial

@@ -81,6 +81,20 @@ class Period(NamedTuple):
         return first if first == last else f"{first}–{last}"
 
 
+def place_beside(periods: Sequence[Period], place: int, is_later: bool) -> int:
+    """Return the place of the period that begins next after another has ended, or that ended last before it began; by years.
+
+    A club to which a player was lent is not the one that he went to next. If none has its time so, that of the one behind or
+    before in the sequence, which is sorted; it may be outside.
+    """
+    one, others = periods[place], [other for other in range(len(periods)) if other != place]
+    if is_later:
+        found = [other for other in others if periods[other].first // YEAR >= one.last // YEAR]
+        return min(found, key=lambda other: periods[other].first, default=place + 1)
+    found = [other for other in others if periods[other].last // YEAR <= one.first // YEAR]
+    return max(found, key=lambda other: periods[other].last, default=place - 1)
+
+
 ALL_TIME = Period(_EARLIEST, _LATEST)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from convinse.dialogue.earlier_answers import doubt_earlier_answers
 from convinse.dialogue.second_readings import try_second_readings
 from convinse.dialogue.steps import ages_between, take_steps
 from convinse.language.language import english
@@ -208,3 +209,19 @@ def test_the_reading_that_finds_the_more_probable_answer_stays(first, second, st
     score = turn["pred_answers"][0]["score"]
     assert score == pytest.approx(second * 0.75 if stays == "second" else first)
     assert ("abstained" in turn) == (score < 0.2)
+
+
+@pytest.mark.parametrize(
+    ("parts", "score", "is_kept"),
+    [
+        ([{"turn": 0, "part": "answer", "text": "first"}], 0.45, True),
+        ([{"turn": 1, "part": "answer", "text": "second"}], 0.3, False),  # behind a guess it is one, too
+        ([{"turn": 1, "part": "question", "text": "Titanic"}], 0.5, True),
+        ([], 0.5, True),
+    ],
+)
+def test_an_answer_behind_a_doubtful_one_is_doubtful(parts, score, is_kept):
+    history = [{**answered("a?", ("first", 0.8)), "turn": 0}, {**answered("b?", ("second", 0.2)), "turn": 1}]
+    turn = answered("when was it?", ("then", 0.5), history_used=parts)
+    doubt_earlier_answers([turn], [history], 0.4)
+    assert turn["pred_answers"][0]["score"] == pytest.approx(score) and ("abstained" not in turn) is is_kept

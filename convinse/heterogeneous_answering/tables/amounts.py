@@ -13,7 +13,7 @@ from ...records.literals import number_entity
 from ...records.ranked_rows import written_amount
 from ...records.written_values import value_at
 from ..candidates import Computed
-from ..comparisons import chosen_by_value
+from ..comparisons import DIFFERENCE, chosen_by_value, differences_of_values
 from ..counts import MANY_WORDS
 from ..question import Question
 from .bounds import bound_words, with_measures
@@ -63,13 +63,15 @@ def differences(question: Question, tables: Sequence[Table]) -> list[Computed]:
     operations = question.language.operations
     if not operations.differing.search(question.in_full):
         return []
+    if results := differences_of_values(question):
+        return results
     by, _ = operations.comparison(question.in_full) or (frozenset[str](), True)
     for table in tables:
         rows, column = _rows_and_measure(question, table, by)
         if len(rows) == 2 and column is not None and not column.is_timed:
             first, second = (column.amount(row) or 0.0 for row in rows)
             answer = _amount(abs(first - second), column)
-            return [Computed(answer, "difference", table.evidence_places([*rows]))]
+            return [Computed(answer, DIFFERENCE, table.evidence_places([*rows]))]
     return []
 
 

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from ...language.text import fold
 from ...records.evidence import Cell
 from ...records.literals import is_item
-from ...records.periods import Boundary
+from ...records.periods import Boundary, place_beside
 from ..candidates import Computed
 from ..question import Question
 from .cell_answers import cell_answers
@@ -123,7 +123,7 @@ def beside_rows(question: Question, tables: Sequence[Table]) -> list[Computed]:
         results = []
         # a manager may have come twice
         for one in named if len({fold(held[at][2]["text"]) for at in named}) == 1 else []:
-            beside = one + (1 if is_later else -1)
+            beside = place_beside([period for period, *_ in held], one, is_later)
             if 0 <= beside < len(held) and not held[min(one, beside)][0].leaves_gap(held[max(one, beside)][0]):
                 _, row, cell = held[beside]
                 places = table.evidence_places([row, held[one][1]])
