@@ -23,6 +23,7 @@ from .tables.words import column_of_ballot, relates_rows, title_words, unexplain
 
 COUNT = "count"
 _CLAUSE_END = re.compile(r"[,;.]")
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 MANY_WORDS = 3  # behind "how many"
 
@@ -307,8 +308,11 @@ def _values_by_property(question: Question, nouns: frozenset[str], about: set[st
             name = PropertyLabel(attribute["path"][-1])
             texts = [value["text"] for value in attribute["values"]]
             is_named = keywords(name.text) <= nouns or nouns <= question.property_names.asking(name, nouns)
+            asking = question.property_names.asking(name, words)
+            if is_recurring:  # "how many times was she married?" of two spouses, with their years
+                is_named, texts = bool(asking), [_BRACKETS.sub("", text) for text in texts]
             if nouns and is_named and not any(any(find_literals(text)) for text in texts):
-                yield [(place, frozenset())] * len({*texts})
+                yield [(place, asking)] * len({*texts})
     for by_value in statements.values():
         most_precise = [by_precision[max(by_precision)] for by_precision in by_value.values()]
         yield [value for by_text in most_precise for value in by_text.values()]

@@ -19,6 +19,9 @@ from .question import Question
 _NAME = re.compile(r"[^\W\d_][^()\d,;]*[^\W\d_](?= ?\()")  # before the time of a value: "Anna Berg (1961–1969)"
 
 
+_NOUN_WORDS = 2  # behind a place in an order: "second head coach"
+
+
 class _DatedValue(NamedTuple):
     """A value of a property that holds for a time, its evidence, and its first and last date as stated there."""
 
@@ -45,7 +48,7 @@ def by_intervals(question: Question) -> list[Computed]:
     if question.expected.kind == "date":
         results = _boundary_dates(groups, question)
     else:
-        results = _beside(groups, question)
+        results = _beside(groups, question) or _at_place(groups, question)
     if results or question.expected.kind == "date":
         return results if len({result.entity["id"] for result in results}) == 1 else []
     return _held_then(groups, question)
@@ -121,6 +124,27 @@ def _beside(groups: _Groups, question: Question) -> list[Computed]:
             places = frozenset(dated.place for dated in group)
             results.append(Computed(result.value, "interval", (result.place, neighbour.place), rivals=places))
     return results
+
+
+def _at_place(groups: _Groups, question: Question) -> list[Computed]:
+    """Return the value at a place in the order of time: "her second husband", "the first president"."""
+    operations, keywords = question.language.operations, question.language.properties.keywords
+    words = fold(question.in_full).split()
+    about = {entity["id"] for entity in question.about}
+    for at, word in enumerate(words[:-1]):
+        nth = operations.place(word)
+        noun = keywords(" ".join(words[at + 1 : at + 1 + _NOUN_WORDS]))
+        for (subject, *_), group in groups.items() if nth is not None else ():
+            group.sort(key=lambda dated: dated.period)
+            if (
+                subject in about
+                and len(group) >= abs(nth or 0)
+                and question.property_names.asking(group[0].label, noun)
+            ):
+                dated = group[nth - 1 if nth is not None and nth > 0 else nth or 0]
+                rivals = frozenset(each.place for each in group)
+                return [Computed(dated.value, "interval", (dated.place,), rivals=rivals)]
+    return []
 
 
 def _held_then(groups: _Groups, question: Question) -> list[Computed]:

@@ -92,6 +92,7 @@ class Words(WordLists):
     pronouns: Table
     genders: Table
     pointing: WordSet
+    couples: WordSet
     sequels: WordSet
     definite: WordSet
     possessive: WordSet

@@ -43,6 +43,8 @@ class PairFollowUps:
         operations = self._language.operations
         if named:
             return self._apart_from_last(question, history, named)
+        if (of_couple := self._of_couple(question, history, earlier)) is not None:
+            return of_couple
         if operations.apart.match(question):
             return self._how_far_apart(question, history, earlier)
         pair = self._pair(history, self._kinds(question)) if self._compares(question) else None
@@ -50,6 +52,25 @@ class PairFollowUps:
             return None
         beginning = f"{question.rstrip(' ?.!')}{self._measure(question, earlier)}"
         return _with_names([f"{beginning}, ", f" {min(operations.offering)} ", "?"], pair)
+
+    def _of_couple(self, question: str, history: Sequence[Turn], earlier: str) -> FullQuestion | None:
+        """Return a follow-up about two people in full: "when did they marry?" behind "who was her second husband?"."""
+        words, last = self._language.words, len(history) - 1
+        pronouns = [match for match in _WORD.finditer(question) if match[0].lower() in words.pronouns["group"]]
+        found = history[last].get("answers") or [] if "abstained" not in history[last] else []
+        if len(pronouns) != 1 or len(found) != 1 or words.couples.isdisjoint(_WORD.findall(fold(earlier))):
+            return None
+        is_for_person = self._language.answer_types.expected_type(earlier).kind == "person"
+        people = [
+            topic
+            for topic in self._topics(history, last)
+            if topic.entity and self._kind(topic.entity["id"]) == "person"
+        ]
+        if not is_for_person or not people or people[0].entity == found[0]:
+            return None
+        start, end = pronouns[0].span()
+        answer = Insertion(0, 0, last, "answer", found[0])
+        return _with_names([question[:start], " and ", question[end:]], [people[0], answer])
 
     def _how_far_apart(self, question: str, history: Sequence[Turn], earlier: str) -> FullQuestion | None:
         """Return a bare question for a difference in full: "by how much?" behind "who is older?", "how much longer is that?"."""

@@ -61,9 +61,14 @@ class RowFollowUps:
         if "abstained" in last and not table.is_named(row, earlier):  # a guess is not gone on about
             return None
         topic = self._kb.entity(row["page"])
-        vocabulary = self._language.properties.keywords(f"{topic['label']} {earlier}") | table.title
+        vocabulary = self._language.properties.keywords(f"{topic['label']} {earlier} {table.label(row)}") | table.title
         is_later = self._is_later(question)
-        found = self._other_row(question, table, row, named - {row["page"]}, is_later)
+        by_name = table.with_name(self._content(question)) if is_later is None else None
+        if by_name is not None and not is_same_row(by_name, row):  # "and when did Mourinho leave?"
+            row, vocabulary = by_name, vocabulary | self._language.properties.keywords(table.label(by_name))
+            found = None
+        else:
+            found = self._other_row(question, table, row, named - {row["page"]}, is_later)
         if found is None:
             cells = self._other_cells(question, table, row, answered, vocabulary, pronouns)
             return _in_brackets(question, table.label(row), topic, turn, {**row, "cells": cells}) if cells else None
@@ -74,6 +79,10 @@ class RowFollowUps:
         if other is None or not self._is_explained(content, question, vocabulary | table.headers):
             return None
         left, model = self._unexplained(content, vocabulary | table.headers), answered
+        if left and not (self._language.times.before | self._language.times.after).isdisjoint(
+            fold(question).split()[-1:]
+        ):
+            return None  # "who turned it down before?"
         if self._asked_another_cell(history, row):
             if left:  # "who did they beat the year after?" behind "who was the coach?"
                 return None
@@ -225,7 +234,10 @@ class RowFollowUps:
             cells = [cell for cell in cells if _NUMBER.search(cell["text"])]
         if kind == "number":  # "how many seasons are there?" asks for no number of one
             cells = [cell for cell in cells if not table.numbers_rows(cell["column"])]
-        if headed := self._headed(content, kind, cells, table):
+        headed = self._headed(content, kind, cells, table)
+        if headed and kind != "date" and headed["column"] in table.dated and content.isdisjoint(table.header(headed)):
+            return []  # "which network?" is no question for the day below "First aired"
+        if headed:
             vocabulary = vocabulary | properties.with_synonyms(table.headers)  # "cast" of "Leading actors"
             return [headed] if self._is_explained(content, question, vocabulary) else []
         # "when did it come out?" has a verb that no table has
