@@ -88,13 +88,15 @@ def _boundary_dates(groups: _Groups, question: Question) -> list[Computed]:
     """Return when a value began or ended that a question names with its subject."""
     boundary = question.language.times.boundary(question.in_full)
     is_start = boundary in (Boundary.START, Boundary.SINCE)
-    about = {entity["id"] for entity in question.about}
+    about, keywords = {entity["id"] for entity in question.about}, question.language.properties.keywords
+    words = keywords(question.in_full)
     results = []
     for (subject, *_), group in groups.items():
         places = frozenset(dated.place for dated in group)
         for dated in group if boundary is not Boundary.ANY else ():
             date = dated.start if is_start else dated.end
-            if date is not None and {subject, dated.value["id"]} <= about:
+            is_named = dated.value["id"] in about or keywords(dated.value["label"]) <= words
+            if date is not None and subject in about and is_named:
                 results.append(Computed(question.as_asked(date), "interval", (dated.place,), rivals=places))
     return results
 

@@ -76,7 +76,8 @@ class PairFollowUps:
         """Return a bare question for a difference in full: "by how much?" behind "who is older?", "how much longer is that?"."""
         operations = self._language.operations
         offered = self._topics(history, len(history) - 1)  # "which is longer, Alien or Jaws?"
-        is_choice = len(offered) == 2 and operations.offers(earlier)
+        names_both = operations.offers(earlier) or operations.than in fold(earlier).split()
+        is_choice = len(offered) == 2 and names_both
         pair = offered if is_choice else self._pair(history[:-1]) or self._pair(history)
         if pair is None:
             return None
@@ -95,9 +96,12 @@ class PairFollowUps:
         return full._replace(insertions=(whole, *full.insertions))
 
     def _apart_from_last(self, question: str, history: Sequence[Turn], named: Collection[str]) -> FullQuestion | None:
-        """Return a question for the difference of one thing in full, with the other one: "by how much is Titanic longer?"."""
+        """Return a question that compares one thing in full, with the other one: "by how much is Titanic longer?", "is Titanic longer?"."""
         operations, than = self._language.operations, self._language.operations.than
-        if len(named) != 1 or not operations.differing.search(question) or than in fold(question).split():
+        words = _WORD.findall(fold(question))
+        is_yes_no = self._language.answer_types.expected_type(question).kind == "yesno"
+        is_compared = is_yes_no and words[-1:] and operations.compares(words[-1]) and words[-1] not in operations.places
+        if len(named) != 1 or than in words or not (operations.differing.search(question) or is_compared):
             return None
         topics = [topic for number in reversed(range(len(history))) for topic in self._topics(history, number)]
         other = next((topic for topic in topics if topic.entity is not None and topic.entity["id"] not in named), None)
@@ -112,7 +116,7 @@ class PairFollowUps:
     def _topics(self, history: Sequence[Turn], number: int) -> list[Insertion]:
         """Return the things that an earlier turn was about."""
         representation = history[number].get("representation")
-        topics = representation["entities"] if representation else []
+        topics = [*representation["entities"], *representation["context"]] if representation else []
         return [Insertion(0, 0, number, "question", topic) for topic in topics if is_item(topic["id"])]
 
     def _compares(self, question: str) -> bool:

@@ -209,6 +209,7 @@ class Rewriter:
         nothing = self._reader.read_nothing(question, named)
         probabilities = weights.probabilities(features, nothing)[:-1] if entities else np.zeros(0)
         order = sorted(range(len(entities)), key=lambda place: -probabilities[place])
+        order = self._owner_of_row(question, history[-1], order, entities)
         things = [] if nothing.fits else self._things_spoken_of(question, entities)
         order = [*things, *(place for place in order if place not in things)]
         order = order if things else self._owning(question, order, entities, present) or order
@@ -298,6 +299,20 @@ class Rewriter:
             name, insertion = _inserted(len(text) + 2, referents[0])
             return FullQuestion(f"{text} ({name})?", (*completed.insertions, insertion))
         return self._with_referents(question, referents)
+
+    def _owner_of_row(
+        self, question: str, last: Turn, order: list[int], entities: Sequence[EarlierEntity]
+    ) -> list[int]:
+        """Return an order of entities with that of the table first of which the last turn was about a row, if pronouns may mean it.
+
+        "Where did they play in 2006?" behind the score of a final is about the club of the table, not about its opponent.
+        """
+        row = last.get("representation", {}).get("row")
+        pronouns = self._reader.pronouns(question)
+        owners = [place for place in order if row is not None and entities[place].entity["id"] == row["page"]]
+        if not owners or not pronouns or not all(self._reader.may_mean(each, entities[owners[0]]) for each in pronouns):
+            return order
+        return [*owners, *(place for place in order if place not in owners)]
 
     def _owning(
         self, question: str, order: Sequence[int], entities: Sequence[EarlierEntity], present: range

@@ -227,14 +227,15 @@ class RowFollowUps:
             is_asked = len(dated) == _DATED_TWICE and self._is_explained(content - bounds, question, vocabulary)
             return [dated[boundary in (Boundary.END, Boundary.UNTIL)]] if is_asked else []
         people = self._language.words.pronouns["person"]
-        if not people.isdisjoint(pronouns) and self._kind_of(answered, table) == "person":
-            return []  # "where was he born?" is about the coach
+        is_of_person = not people.isdisjoint(pronouns) and self._kind_of(answered, table) == "person"
         cells = [cell for cell in row["cells"] if cell["column"] != answered["column"]]
         if kind in ("date", "number"):
             cells = [cell for cell in cells if _NUMBER.search(cell["text"])]
         if kind == "number":  # "how many seasons are there?" asks for no number of one
             cells = [cell for cell in cells if not table.numbers_rows(cell["column"])]
         headed = self._headed(content, kind, cells, table)
+        if is_of_person and (headed is None or content.isdisjoint(table.header(headed))):
+            return []  # "where was he born?" is about the coach, "what season did he join?" about the row
         if headed and kind != "date" and headed["column"] in table.dated and content.isdisjoint(table.header(headed)):
             return []  # "which network?" is no question for the day below "First aired"
         if headed:
