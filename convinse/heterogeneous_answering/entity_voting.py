@@ -104,7 +104,8 @@ class EntityVoting(HeterogeneousAnswering):
                 return _MIN_FIT  # "port" of "port 6120", for "Which port ...?"
             return question.fit(question.as_asked(number_in_words(entity, question.language))) or _MIN_FIT
 
-        read = read_answers(spans, question.evidences, question.shares, fit)
+        is_for_reason = question.language.operations.reasoning.match(question.in_full) is not None
+        read = read_answers(spans, question.evidences, question.shares, fit, is_for_reason)
         if of_documents is None:
             of_documents = document_tables(question)
         tables = [*whole_tables(question), *of_documents]

@@ -44,12 +44,13 @@ def read_answers(
     evidences: Sequence[ReadEvidence],
     weights: Sequence[float],
     fit: Callable[[Entity], float],
+    is_for_reason: bool = False,
 ) -> list[AnswerCandidate]:
     """Return an answer for each span of the evidences' texts, with normalised scores.
 
     The score of a span is its probability, times the weight of its evidence and how well the answer fits the expected type.
     Documents have no items, so that most answers from them are words: there the most probable of overlapping texts stands for all:
-    "a spa hotel in Harrogate" and "Harrogate".
+    "a spa hotel in Harrogate" and "Harrogate". A reason is all that a span says, whatever it names: "it had come to terms with Google".
     """
     read: list[AnswerCandidate] = []
     words: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # evidence -> start, end, number of the answer
@@ -64,11 +65,13 @@ def read_answers(
             evidences[place].is_of_document and (_is_numbered_thing(text) or _is_day_of_any_year(text))
         )
         entity = None if is_name else meaning(text, evidences[place], (start, end))
+        if is_for_reason and entity is not None and len(entity["label"].split()) < len(text.split()):
+            entity = None
         if entity is None:
             article = text[:1].isupper() and _TITLED.search(evidences[place].text, 0, start)
             entity = as_words(f"{article[0]}{text}" if article else text)
         score = span.probability * weights[place] * fit(entity)
-        if evidences[place].is_of_document and not is_known(entity):
+        if (evidences[place].is_of_document or is_for_reason) and not is_known(entity):
             beside = next((number for left, right, number in words[place] if start < right and left < end), None)
             if beside is not None:
                 read[beside] = read[beside]._replace(score=read[beside].score + score)

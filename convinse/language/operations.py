@@ -170,6 +170,7 @@ class OperationWords(WordLists):
     day_header: str
     dated: WordSet
     explaining: re.Pattern[str]
+    reasoning: re.Pattern[str]
     supposing: re.Pattern[str]
     making: WordSet
     cases: WordSet

@@ -27,9 +27,9 @@ def as_asked(evidence_):
     return ReadEvidence(structured(evidence_), english())
 
 
-def read(spans, evidences, weights=None, fit=lambda _: 1.0):
+def read(spans, evidences, weights=None, fit=lambda _: 1.0, **more):
     evidences = [as_asked(evidence_) for evidence_ in evidences]
-    return read_answers(spans, evidences, weights or [1.0] * len(evidences), fit)
+    return read_answers(spans, evidences, weights or [1.0] * len(evidences), fit, **more)
 
 
 def labels(candidates):
@@ -59,6 +59,21 @@ def test_a_part_of_a_date_is_the_date_of_its_place():
     spans = [span("June 1969", start=11), span("11 June", start=8), span("June 1970", start=36)]
     assert labels(read(spans, [evidence_])) == ["11 June 1969", "11 June 1969", "June 1970"]
     assert find_entity("June 1969", evidence_)["label"] == "June 1969"  # where its place is not known
+
+
+def test_a_reason_is_all_that_a_span_says():
+    google = {"id": "Q95", "label": "Google"}
+    evidence_ = holding(google, surfaces=[("Google", "Q95")]) | {
+        "evidence_text": "left as it had come to terms with Google"
+    }
+    spans = [
+        span("it had come to terms with Google", start=8, probability=0.6),
+        span("terms with Google", start=23, probability=0.3),
+    ]
+    assert labels(read(spans, [evidence_])) == ["Google", "Google"]
+    (reason,) = read(spans, [evidence_], is_for_reason=True)
+    assert reason.entity["label"] == "it had come to terms with Google" and reason.score == pytest.approx(1.0)
+    assert labels(read([span("Google", start=34)], [evidence_], is_for_reason=True)) == ["Google"]
 
 
 def test_each_span_has_its_share():
