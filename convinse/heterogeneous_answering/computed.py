@@ -14,6 +14,7 @@
 | `list` | "Which ferries are longer than 50 metres?" | the things in those rows (`tables.lists`) |
 | `address` | "What is the landlord's e-mail?", "phone of the plumber" | the address, number or link in a line of a document |
 | `entry` | "What is the address of the issue tracker?" | the value of the name, in a document, that the question has |
+| `role` | "Who plays drums in Metallica?" | whom a text calls so: "drummer Lars Ulrich" |
 | `role` | "Who is Ben Tiller?" | what a file says beside the name: "Ben Tiller (IT)", "Host: Inês Moura" |
 | `role`, `entry`, `list` | "Who prints the tickets?", "What does Omar have to do?" | who does a task, until when, his tasks (`tasks`) |
 | `section` | "What does section 4 say about notice?" | the sentence of that section |
@@ -31,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .addresses import addresses
+from .appositions import appositions
 from .candidates import Computed
 from .conditions import consequences
 from .counts import counts
@@ -87,7 +89,7 @@ OPERATIONS: dict[str, Callable[[Question, Sequence[Table]], list[Computed]]] = {
         or held_in_rows(question, tables)
     ),
     "order": ordered_things,
-    "role": lambda question, _: roles(question) or holders(question),
+    "role": lambda question, _: roles(question) or holders(question) or appositions(question),
     "section": lambda question, _: sections(question),
     "span": lambda question, tables: spans(question) or durations(question, tables),
     "sum": sums,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from ..knowledge_base.question_names import small_names
 from ..language.property_names import PropertyLabel
 from ..language.read_evidence import ReadEvidence
 from ..language.text import fold
@@ -17,6 +19,8 @@ from .comparisons import entries_of, is_of_thing, named_things, typed_values
 from .question import Question
 from .tables.bounds import Bound, bounds_of, with_measures
 
+_WORD = re.compile(r"\w+")
+_BRACKET = re.compile(r"\([^()]*[^\W\d][^()]*\)")
 _LEAST_FIT = 0.3  # of the value of an entry to the expected type: that of an unknown type, as of cells
 _BIRTH, _DEATH = "P569", "P570"
 
@@ -31,7 +35,7 @@ def said_by_values(question: Question) -> Said | None:
     is_of_part = not (operations.most | operations.sole).isdisjoint(fold(text).split())
     if is_of_part or question.language.words.denial.search(text) or question.language.times.time(text):
         return None
-    return _is_alive(question) or _is_within(question) or _is_value(question)
+    return _is_alive(question) or _is_within(question) or _is_relative(question) or _is_value(question)
 
 
 def _is_alive(question: Question) -> Said | None:
@@ -52,6 +56,37 @@ def _is_alive(question: Question) -> Said | None:
         return None
     is_dead = _DEATH in places
     return is_dead == (words <= dead), (places[_DEATH if is_dead else _BIRTH],)
+
+
+def _is_relative(question: Question) -> Said | None:
+    """Return whether a person is what a question says of another: "Is Nicolas Cage her brother?", of whom a text says "her cousin"."""
+    kin, keywords = question.language.operations.kin, question.language.properties.keywords
+    said = [word for word in _WORD.findall(fold(question.in_full)) if word in kin]
+    things = [*named_things(question), *(Entity(id=name, label=name) for name in question.unlinked)]
+    if len(things) == 1 and (name := _unknown_name(question, things[0])):
+        things.append(Entity(id=name, label=name))
+    if len(said) != 1 or len(things) != 2:
+        return None
+    verdicts: dict[bool, int] = {}
+    for thing, other in (things, things[::-1]):
+        for place, read in enumerate(question.evidences):
+            if is_of_thing(read, thing) and keywords(other["label"]) <= read.keywords:
+                text = fold(_words_of_relation(read, keywords(other["label"]), question))
+                stated = {name for name, forms in kin.items() if not {name, *forms}.isdisjoint(_WORD.findall(text))}
+                if stated:
+                    verdicts.setdefault(said[0] in stated, place)
+    return (True in verdicts, (verdicts[True in verdicts],)) if verdicts else None
+
+
+def _words_of_relation(read: ReadEvidence, name: WordSet, question: Question) -> str:
+    """Return the words of an evidence that may say how a person with a name is related: of an entry those in brackets behind it."""
+    keywords = question.language.properties.keywords
+    if "attribute" not in read.evidence:
+        return read.text
+    for value in read.evidence["attribute"]["values"]:
+        if name <= keywords(value["text"]) and (bracket := _BRACKET.search(value["text"])):
+            return bracket[0]
+    return " ".join(read.evidence["attribute"]["path"])
 
 
 def _is_within(question: Question) -> Said | None:
@@ -110,15 +145,14 @@ def _is_value(question: Question) -> Said | None:
 
 
 def _unknown_name(question: Question, thing: Entity) -> str:
-    """Return the words at the end of a question that are a name without an item, in small letters: "by john tenniel"; empty without one."""
-    words, keywords = question.language.words, question.language.properties.keywords
-    spoken = fold(question.in_full).split()
-    start = len(spoken)
-    while start and spoken[start - 1] not in words.common and not words.is_written_small(spoken[start - 1]):
-        start -= 1
-    name = " ".join(spoken[start:])
-    is_full_name = len(spoken) - start > 1  # a single word may be anything
-    return name if is_full_name and keywords(name).isdisjoint(keywords(thing["label"])) else ""
+    """Return words of a question that are a name without an item, in small letters: "by john tenniel"; empty without one."""
+    keywords = question.language.properties.keywords
+    for start, end in small_names(question.in_full, question.language):
+        words = question.in_full[start:end].split()
+        name = " ".join(word for word in words if keywords(word).isdisjoint(keywords(thing["label"])))
+        if " " in name:  # a single word may be anything
+            return name
+    return ""
 
 
 def asking_words(question: Question, things: list[Entity]) -> WordSet:

@@ -153,6 +153,7 @@ class OperationWords(WordLists):
     vacant: WordSet
     full: re.Pattern[str]
     births: WordSet
+    kin: Table
     living: WordSet
     dead: WordSet
     beside_counts: WordSet

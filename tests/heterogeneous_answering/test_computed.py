@@ -28,14 +28,13 @@ def resources():
 
 @pytest.fixture(scope="module")
 def evidences(resources):
-    """A function that gives all rows, attributes and facts of some items of the snapshot."""
+    """A function that gives all evidences of some items of the snapshot."""
     labels = {}
 
     def of(item):
         entity = resources.kb.entity(item)
         page = [each | {"retrieved_for_entity": entity} for each in resources.pages.get(item) or ()]
-        structured = [each for each in page if each["source"] != "text"]
-        return [*structured, *(fact_evidence(fact, entity) for fact in resources.kb.neighborhood(item))]
+        return [*page, *(fact_evidence(fact, entity) for fact in resources.kb.neighborhood(item))]
 
     def of_all(items):
         for item in items:
