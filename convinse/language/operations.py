@@ -61,7 +61,6 @@ class OperationWords(WordLists):
     choosing_one: re.Pattern[str]
     of_two: re.Pattern[str]
     apart: re.Pattern[str]
-    years_between: str
     compared_to: str
     years_to: str
     than: str

@@ -81,8 +81,6 @@ class PairFollowUps:
         pair = offered if is_choice else self._pair(history[:-1]) or self._pair(history)
         if pair is None:
             return None
-        if operations.compares_dates(earlier) is not None:
-            return _with_names(operations.years_between.split("{}"), pair)
         if is_choice:
             start = len(question.rstrip(" ?.!")) + len(": ")
             text = f"{question.rstrip(' ?.!')}: {earlier}"
@@ -127,6 +125,8 @@ class PairFollowUps:
         if not is_choice or operations.offers(question):
             return False
         is_bare = operations.is_of_degree(words[-1]) and not any(map(types.names_class, words))
+        # "which has the bigger budget?", not "which film was first?"
+        is_bare = is_bare or (operations.comparison(question) is not None and not types.names_class(words[1]))
         return is_bare or operations.of_two.search(question) is not None
 
     def _kinds(self, question: str) -> Collection[str]:

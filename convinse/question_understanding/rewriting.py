@@ -187,6 +187,8 @@ class Rewriter:
             return [again]
         mentions = self._linker.link(question, classes=True)
         items = frozenset(named_items(mentions))
+        if any(mention.kind == "compared" for mention in mentions) and not self._reader.pronouns(question):
+            return [FullQuestion(question)]  # "is pelé older than zidane?" names all that it is about
         if self._has_relations:
             of_pair = self._pairs.about_pair(question, history, earlier[-1].question, items)
             if of_pair is not None:
