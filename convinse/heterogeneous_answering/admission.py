@@ -22,6 +22,7 @@ from .question import Question
 _INSTANCE_OF = "P31"
 # "flat 5", "Flat is 5", "rooms 7 and 9", of folded words
 _NUMBER = r"\d{1,4}[a-z]?"
+_SCORE = re.compile(r"(\d+)[–:-](\d+)")
 _NUMBERED = re.compile(rf"\b([^\W\d_]+) (?:is |no |number )?({_NUMBER}(?: (?:and |or |to )?{_NUMBER})*)\b")
 _LIFE = frozenset(("P569", "P570"))  # dates of birth and death
 
@@ -183,6 +184,9 @@ def _is_number(question: Question, candidate: EntityCandidate, words: frozenset[
     labels = [
         role.labels[0].text for role in candidate.roles if role.place in candidate.best_places[:1] and role.labels
     ]
+    score = _SCORE.fullmatch(entity["label"])
+    if score and int(score[1]) >= int(score[2]) and question.language.operations.counting.search(question.in_full):
+        return False  # "how many finals did they win?" is no question for 4–2
     if any(_is_no_count(label, question) for label in labels):
         return False
     is_bare = entity["label"][-1:].isdigit()
@@ -191,14 +195,15 @@ def _is_number(question: Question, candidate: EntityCandidate, words: frozenset[
 
 
 def _is_no_count(label: str, question: Question) -> bool:
-    """Return True if what has a label is not how many there are: "First Ballon d'Or" is a year, "Album" a title, "Member no" a number of one."""
+    """Return True if what has a label is not how many there are: "First Ballon d'Or" is a year, "Score" no count."""
     operations, words = question.language.operations, fold(label).split()
     if operations.counting.search(question.in_full) is None:
         return False
     asking = fold(question.in_full).split()
     is_singular = label[:1].isupper() and len(words) == 1 and words[0] not in asking and f"{words[0]}s" in asking
     is_of_one = len(words) > 1 and words[-1] in operations.numbering
-    return is_singular or is_of_one or not operations.places.isdisjoint(words)
+    is_score = not operations.outcomes.isdisjoint(words) and operations.outcomes.isdisjoint(asking)
+    return is_singular or is_of_one or is_score or not operations.places.isdisjoint(words)
 
 
 def _places_of_others(question: Question) -> frozenset[int]:
