@@ -64,7 +64,12 @@ class RowFollowUps:
         vocabulary = self._language.properties.keywords(f"{topic['label']} {earlier} {table.label(row)}") | table.title
         is_later = self._is_later(question)
         by_name = table.with_name(self._content(question)) if is_later is None else None
-        if by_name is not None and not is_same_row(by_name, row):  # "and when did Mourinho leave?"
+        holder = None if by_name is None else table.name_cell(by_name)
+        # who or what held something for a time, rather than the theme of a season
+        is_holder = holder is not None and (
+            len(table.dated) == _DATED_TWICE or self._kind_of(holder, table) in ("person", "group")
+        )
+        if by_name is not None and is_holder and not is_same_row(by_name, row):  # "and when did Mourinho leave?"
             row, vocabulary = by_name, vocabulary | self._language.properties.keywords(table.label(by_name))
             found = None
         else:
