@@ -67,7 +67,8 @@ class RowFollowUps:
         holder = None if by_name is None else table.name_cell(by_name)
         # who or what held something for a time, rather than the theme of a season
         is_holder = holder is not None and (
-            len(table.dated) == _DATED_TWICE or self._kind_of(holder, table) in ("person", "group")
+            fold(holder["header"]) in self._language.operations.naming
+            or self._kind_of(holder, table) in ("person", "group")
         )
         if by_name is not None and is_holder and not is_same_row(by_name, row):  # "and when did Mourinho leave?"
             row, vocabulary = by_name, vocabulary | self._language.properties.keywords(table.label(by_name))
