@@ -117,13 +117,9 @@ class OrderedRows:
         return found[0] if len(found) == 1 else None
 
     def with_name(self, words: AbstractSet[str]) -> Row | None:
-        """Return the only row whose name ends with one of some keywords: "mourinho"; None without one."""
-        found = [
-            row
-            for row in self._rows
-            if (name := self.name_cell(row)) is not None and not self._keywords(name["text"]).isdisjoint(words)
-            if self._keywords(name["text"].strip(_QUOTES).split()[-1]) & words
-        ]
+        """Return the only row whose name has one of some keywords: "mourinho"; None without one."""
+        named = [(row, name) for row in self._rows if (name := self.name_cell(row)) is not None]
+        found = [row for row, name in named if self._keywords(name["text"]) & words]
         return found[0] if len(found) == 1 else None
 
     def is_gap(self, row: Row, other: Row) -> bool:

@@ -202,7 +202,7 @@ class Rewriter:
         if name is not None:
             ellipsis, _ = self._ellipses.complete(name.surface, history[-1], earlier, pointers, is_name=True)
             if ellipsis is not None:
-                return [_as_written(name.candidates[0].label, ellipsis)]
+                return [_as_written(name, ellipsis, self._is_alike(name, history[-1]))]
         ellipsis, none = self._ellipses.complete(question, history[-1], earlier, pointers)
         named = named_items(mentions)
         entities = [*earlier_entities(history), *self._described(history)]
@@ -268,6 +268,15 @@ class Rewriter:
         talk = self._language.talk
         bare = fold(talk.also.sub("", talk.about.sub("", question), count=1))
         return next((mention for mention in mentions if mention.is_name and fold(mention.surface) == bare), None)
+
+    def _is_alike(self, name: LinkedMention, last: Turn) -> bool:
+        """Return True if a name is one of a thing of the kind that the last turn was about."""
+        items = [
+            name.candidates[0].id,
+            *(topic["id"] for topic in last.get("representation", {}).get("entities", ())[:1]),
+        ]
+        kinds = [self._language.answer_types.entity_kind(item, self._kb.types(item)) for item in items if is_item(item)]
+        return len(kinds) > 1 and len({*kinds}) == 1
 
     def _likeliest(
         self,
@@ -473,12 +482,18 @@ def _inserted(place: int, referent: EarlierEntity) -> tuple[str, Insertion]:
     return name, Insertion(place, place + len(name), turn, "answer" if is_answer else "question", entity)
 
 
-def _as_written(label: str, full: FullQuestion) -> FullQuestion:
-    """Return a question with the name of an item as its label has it: of "the wire" in small letters a question says nothing certain."""
-    start = full.text.casefold().find(label.casefold())
+def _as_written(name: LinkedMention, full: FullQuestion, is_alike: bool) -> FullQuestion:
+    """Return a question with the name of an item as its label has it: of "the wire" in small letters a question says nothing certain.
+
+    A part of a name, "zidane", becomes the whole one if the last question was about a thing of its kind.
+    """
+    label = name.candidates[0].label
+    start, end = full.text.casefold().find(label.casefold()), len(label)
+    if start < 0 and is_alike and not name.is_certain:
+        start, end = full.text.casefold().find(name.surface.casefold()), len(name.surface)
     if start < 0:
         return full
-    return full._replace(text=f"{full.text[:start]}{label}{full.text[start + len(label) :]}")
+    return full._replace(text=f"{full.text[:start]}{label}{full.text[start + end :]}")
 
 
 def earlier_turn(turn: Turn) -> EarlierTurn:

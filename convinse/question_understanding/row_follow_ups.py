@@ -240,8 +240,10 @@ class RowFollowUps:
         if kind == "number":  # "how many seasons are there?" asks for no number of one
             cells = [cell for cell in cells if not table.numbers_rows(cell["column"])]
         headed = self._headed(content, kind, cells, table)
-        if is_of_person and (headed is None or content.isdisjoint(table.header(headed))):
-            return []  # "where was he born?" is about the coach, "what season did he join?" about the row
+        # "where was he born?" is about the coach, "which one did he play for first?" about all rows; "what season did he join?" about the row
+        is_of_row = not (is_of_person or self._language.operations.order(question))
+        if not is_of_row and (headed is None or content.isdisjoint(table.header(headed))):
+            return []
         if headed and kind != "date" and headed["column"] in table.dated and content.isdisjoint(table.header(headed)):
             return []  # "which network?" is no question for the day below "First aired"
         if headed:
