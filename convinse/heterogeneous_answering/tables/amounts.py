@@ -40,17 +40,27 @@ def comparisons(question: Question, tables: Sequence[Table]) -> list[Computed]:
     if results := chosen_by_value(question):
         return results
     operations = question.language.operations
-    compared = operations.comparison(question.in_full) if operations.offers(question.choice) else None
-    if compared is None:
+    if not operations.offers(question.choice):
         return []
-    by, highest = compared
+    is_later, compared = operations.compares_dates(question.in_full), operations.comparison(question.in_full)
+    amounts: dict[int, float]
     for table in tables:
-        rows, column = _rows_and_measure(question, table, by)
-        if len(rows) < 2 or column is None:
+        if is_later is not None:  # "which came out earlier, Misery or Christine?"
+            named, highest = _named_rows(question, table), is_later
+            periods = {
+                row: float(period.first) for row, period in table.periods() if period is not None and row in named
+            }
+            rows, amounts = (named, periods) if len(periods) == len(named) else ({}, {})
+        elif compared is not None:
+            by, highest = compared
+            rows, column = _rows_and_measure(question, table, by)
+            amounts = {} if column is None else {row: column.amount(row) or 0.0 for row in rows}
+            highest = highest != (column is not None and operations.is_ranking(column.header))
+        else:
+            return []
+        if len(amounts) < 2:
             continue
-        is_ranked = operations.is_ranking(column.header)
-        amounts = {row: column.amount(row) or 0.0 for row in rows}
-        first, second, *_ = sorted(amounts, key=lambda row: amounts[row], reverse=highest != is_ranked)
+        first, second, *_ = sorted(amounts, key=lambda row: amounts[row], reverse=highest)
         name = rows[first].cells[first]
         if amounts[first] != amounts[second] and name is not None:
             answers = cell_answers(name, question)
@@ -79,15 +89,19 @@ def _rows_and_measure(
     question: Question, table: Table, by: AbstractSet[str]
 ) -> tuple[dict[int, Column], Column | None]:
     """Return the rows that a question names one by one, by which column, and the column of amounts that it names, or the only one."""
-    words = question.language.properties.keywords(question.in_full)
-    names = table.named(words)
-    rows = dict(place for places in names.values() for place in places)
-    if len(rows) != len(names):
-        return {}, None
+    words, rows = question.language.properties.keywords(question.in_full), _named_rows(question, table)
+    names = table.named(words) if rows else {}
     measures = table.measures(with_measures((words | by).difference(*names), question)) or table.amounts
-    if len(measures) != 1 or any(measures[0].amount(row) is None for row in rows):
+    if not rows or len(measures) != 1 or any(measures[0].amount(row) is None for row in rows):
         return {}, None
     return rows, measures[0]
+
+
+def _named_rows(question: Question, table: Table) -> dict[int, Column]:
+    """Return the rows that a question names one by one, by which column; empty if a name is that of several."""
+    names = table.named(question.language.properties.keywords(question.in_full))
+    rows = dict(place for places in names.values() for place in places)
+    return rows if len(rows) == len(names) else {}
 
 
 def sums(question: Question, tables: Sequence[Table]) -> list[Computed]:
