@@ -34,6 +34,7 @@ class LiteralWords(WordLists):
     by_time: re.Pattern[str]
     measures: Table
     sizing: WordSet
+    numbered: WordSet
     ordinal: re.Pattern[str]
     inclusive: Phrases
 
@@ -54,6 +55,20 @@ class LiteralWords(WordLists):
         many = self.counted.search(question)
         behind = fold(question[many.end() :]).split()[:1] if many else []
         return self.scales.get(behind[0], self.scales.get(behind[0].removesuffix("s"), 1)) if behind else 1
+
+    @cached_property
+    def _number_of_thing(self) -> re.Pattern[str]:
+        nouns = "|".join(sorted(map(re.escape, self.numbered)))
+        return re.compile(rf"(?i)\b({nouns}) ([^\W\d_]+(?:-[^\W\d_]+)?)\b")
+
+    def in_digits(self, question: str) -> str:
+        """Return a question with the numbers of things in digits: "season 2" for "season two"."""
+
+        def in_digits(match: re.Match[str]) -> str:
+            number = self.number_in_words(match[2].lower())
+            return match[0] if number is None else f"{match[1]} {number}"
+
+        return self._number_of_thing.sub(in_digits, question)
 
     def number_in_words(self, text: str) -> int | None:
         """Return the number of a text of number words: "eight", "sixty-four", "a hundred and five", "half a million".

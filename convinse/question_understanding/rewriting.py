@@ -155,6 +155,8 @@ class Rewriter:
         if turn.get("act") == CORRECTION:
             return f"and {talk.replacement(turn['question'])}?", False
         question = talk.bare(turn["question"])
+        if self._has_relations:  # in files a number may be written as in the question
+            question = self._language.literals.in_digits(question)
         if has_history and (follow_up := talk.alike(question)) is not None:
             return follow_up, False
         if (topic := talk.topic_first(question)) is None:

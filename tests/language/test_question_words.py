@@ -6,6 +6,11 @@ from convinse.language.language import english
 LITERALS, OPERATIONS = english().literals, english().operations
 
 
+@each_case("question_words", "numbered")
+def test_the_number_of_a_thing_is_in_digits(case):
+    assert LITERALS.in_digits(case["numbered"]) == case["text"]
+
+
 @each_case("question_words", "in_words")
 def test_a_number_in_words(case):
     assert LITERALS.number_in_words(case["in_words"]) == case["number"]
