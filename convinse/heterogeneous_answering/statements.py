@@ -20,6 +20,8 @@ from .question import Question
 from .tables.bounds import Bound, bounds_of, with_measures
 
 _WORD = re.compile(r"\w+")
+_YEAR = re.compile(r"\b[12]\d{3}\b")
+_SCORE = re.compile(r"(\d+)\s?[:–-]\s?(\d+)")
 _BRACKET = re.compile(r"\([^()]*[^\W\d][^()]*\)")
 _LEAST_FIT = 0.3  # of the value of an entry to the expected type: that of an unknown type, as of cells
 _BIRTH, _DEATH = "P569", "P570"
@@ -31,11 +33,51 @@ Said = tuple[bool, tuple[int, ...]]
 def said_by_values(question: Question) -> Said | None:
     """Return whether the values of a thing say what a question states; None if they do not decide."""
     operations, text = question.language.operations, question.in_full
+    if (outcome := _has_won(question)) is not None:
+        return outcome
     # "Was most of it shot in Vienna?"
     is_of_part = not (operations.most | operations.sole).isdisjoint(fold(text).split())
     if is_of_part or question.language.words.denial.search(text) or question.language.times.time(text):
         return None
     return _is_alive(question) or _is_within(question) or _is_relative(question) or _is_value(question)
+
+
+def _has_won(question: Question) -> Said | None:
+    """Return whether a side has won, or lost, the match that a question names, by the score of a row of its own table: "1–2", "won on penalties"."""
+    operations, text = question.language.operations, question.in_full
+    is_for_loss = operations.lost.search(text) is not None
+    if question.expected.kind != "yesno" or not (is_for_loss or operations.won.search(text)):
+        return None
+    things = named_things(question)
+    sides = [entity["id"] for entity in (things or question.about)][:1]
+    years, others = set(_YEAR.findall(text)), {thing["id"] for thing in things[1:]}
+    found: dict[bool, list[int]] = {}
+    for place, read in enumerate(question.evidences):
+        row = read.evidence.get("row")
+        if row is None or row.get("page") not in sides or not (years or others):
+            continue
+        outcomes = [
+            cell["text"] for cell in row["cells"] if not operations.outcomes.isdisjoint(fold(cell["header"]).split())
+        ]
+        entities = {entity["id"] for cell in row["cells"] for entity in cell["entities"]}
+        texts = " ".join(cell["text"] for cell in row["cells"])
+        is_named = years <= {*_YEAR.findall(texts)} and others <= entities
+        if outcomes and is_named and (has_won := _is_victory(outcomes[0], question)) is not None:
+            found.setdefault(has_won != is_for_loss, []).append(place)
+    if len(found) != 1:
+        return None
+    ((holds, places),) = found.items()
+    return holds, (places[0],)
+
+
+def _is_victory(outcome: str, question: Question) -> bool | None:
+    """Return True for "3–1", "1–1 (won on penalties)" and "Champions", False for "1–2" and "lost"; None for what says neither."""
+    operations = question.language.operations
+    has_won, has_lost = operations.won.search(outcome), operations.lost.search(outcome)
+    if has_won or has_lost:
+        return has_won is not None
+    score = _SCORE.match(outcome)
+    return None if score is None or score[1] == score[2] else int(score[1]) > int(score[2])
 
 
 def _is_alive(question: Question) -> Said | None:

@@ -84,6 +84,8 @@ class OperationWords(WordLists):
     ballots: Table
     winning: re.Pattern[str]
     losing: re.Pattern[str]
+    won: re.Pattern[str]
+    lost: re.Pattern[str]
     opposing: re.Pattern[str]
     sides: WordSet
     numbering: WordSet

@@ -51,7 +51,10 @@ class RowFollowUps:
         last, turn, types = history[-1], len(history) - 1, self._language.answer_types
         answers = last.get("answers") or ()
         is_ellipsis = self._language.talk.bare_ellipsis.match(question) is not None  # which may name another row
-        if not answers or types.expected_type(question).kind == "yesno":  # "is it the longest season?"
+        operations = self._language.operations
+        has_won = operations.won.search(question) is not None or operations.lost.search(question) is not None
+        is_yes_no = types.expected_type(question).kind == "yesno"
+        if not answers or (is_yes_no and not has_won):  # "is it the longest season?"
             return None
         row = self._row_of_answer(last, answers, earlier)
         answered = None if row is None else cell_with(row, answers)
@@ -61,6 +64,9 @@ class RowFollowUps:
         if "abstained" in last and not table.is_named(row, earlier):  # a guess is not gone on about
             return None
         topic = self._kb.entity(row["page"])
+        if is_yes_no:  # "did they win?" of a final
+            is_of_match = any(not operations.outcomes.isdisjoint(fold(cell["header"]).split()) for cell in row["cells"])
+            return self._about_match(question, table.label(row), topic, turn) if is_of_match else None
         vocabulary = self._language.properties.keywords(f"{topic['label']} {earlier} {table.label(row)}") | table.title
         is_later = self._is_later(question)
         by_name = table.with_name(self._content(question)) if is_later is None else None
@@ -104,6 +110,17 @@ class RowFollowUps:
         if full is None:
             return _in_brackets(question, table.label(row), topic, turn, spoken)
         return FullQuestion(full, (Insertion(0, len(full) - 1, turn, "question"),), spoken)
+
+    def _about_match(self, question: str, label: str, topic: Entity, turn: int) -> FullQuestion | None:
+        """Return "did they win?" in full, with the side whose table it is, and the match behind it; None without a pronoun for it."""
+        group = self._language.words.pronouns["group"]
+        pronoun = next((match for match in _WORD.finditer(question) if match[0].lower() in group), None)
+        if pronoun is None:
+            return None
+        start, end = pronoun.start(), pronoun.start() + len(topic["label"])
+        text = f"{question[:start]}{topic['label']}{question[pronoun.end() :]}".rstrip(" ?.!")
+        of_row = Insertion(len(text) + 2, len(text) + 2 + len(label), turn, "answer")
+        return FullQuestion(f"{text} ({label})?", (Insertion(start, end, turn, "question", topic), of_row))
 
     def _other_row(
         self, question: str, table: OrderedRows, row: Row, named: AbstractSet[str], is_later: bool | None
