@@ -66,7 +66,7 @@ class Ellipses:
         first = int(starts[1 + tokens].argmax())
         last = first + int(ends[1 + first : 1 + len(tokens)].argmax())
         start, end = _whole_words(last_question, int(pointers.tokens[first, 0]), int(pointers.tokens[last, 1]))
-        start = self._with_preposition(question, last_question, start, end)
+        start, end = self._with_preposition(question, last_question, (start, end))
         end = self._without_owner(question, last_question, start, end)
         start, end = self._with_whole_names(last_turn, last_question, start, end)
         start, end = self._of_its_kind(self._replacement(question, "", ""), last_question, (start, end))
@@ -147,20 +147,24 @@ class Ellipses:
                 return f"when did {name.surface} come out?"
         return None
 
-    def _with_preposition(self, question: str, last_question: str, start: int, end: int) -> int:
-        """Return where the words that an ellipsis replaces begin: with their preposition if it has one ("and before 1950?").
+    def _with_preposition(self, question: str, last_question: str, place: _Place) -> _Place:
+        """Return the place of the words that an ellipsis replaces: with their preposition if it has one ("and before 1950?").
 
-        "at Juventus" replaces no more than "in Madrid".
+        "at Juventus" replaces no more than "in Madrid", and that rather than a name without one.
         """
+        start, end = place
         prepositions = self._language.talk.before_times
         said = [word for word in fold(question).split() if word not in self._language.words.fillers]
         if not said or said[0] not in prepositions:
-            return start
+            return place
         before = _LAST_WORD.search(last_question[:start])
         if before is not None and fold(before[1]) in prepositions:
-            return before.start()
-        within = [match for match in _WORD.finditer(last_question, start, end) if fold(match[0]) in prepositions]
-        return within[-1].start() if within else start
+            return before.start(), end
+        spoken = [match for match in _WORD.finditer(last_question, start) if fold(match[0]) in prepositions]
+        within = [match for match in spoken if match.end() <= end]
+        if within:
+            return within[-1].start(), end
+        return (spoken[0].start(), len(last_question.rstrip(" ?.!"))) if len(spoken) == 1 else place
 
     def _adds(self, question: str, last_question: str, start: int, end: int) -> bool:
         """Return True for words with a preposition over files in the place of words without any: "and for vegans?" is added to the question."""

@@ -493,6 +493,9 @@ def _as_written(name: LinkedMention, full: FullQuestion, is_alike: bool) -> Full
     start, end = full.text.casefold().find(label.casefold()), len(label)
     if start < 0 and is_alike and not name.is_certain:
         start, end = full.text.casefold().find(name.surface.casefold()), len(name.surface)
+        label = (
+            label.lower() if full.text == full.text.lower() else label
+        )  # names in lower case are none beside capitals
     if start < 0:
         return full
     return full._replace(text=f"{full.text[:start]}{label}{full.text[start + end :]}")
