@@ -27,7 +27,8 @@ def doubt_earlier_answers(turns: Sequence[Turn], histories: Sequence[Sequence[Tu
         scores = [best_score(earlier) for earlier in history if earlier.get("turn") in places]
         if not turn["pred_answers"] or not scores:
             continue
-        share = _RIGHT_ANYWAY + (1 - _RIGHT_ANYWAY) * min(scores)
+        # as a message of a chat shows it, so that a conversation from its messages is the same
+        share = _RIGHT_ANYWAY + (1 - _RIGHT_ANYWAY) * round(min(scores), 2)
         turn["pred_answers"] = [
             {**ranked, "score": round(ranked["score"] * share, 6)} for ranked in turn["pred_answers"]
         ]

@@ -379,11 +379,11 @@ def _is(turn: Turn, treatment: str) -> bool:
 
 
 def dialogues(bench: Bench) -> Figures:
-    """Dialogues with talk, corrections and questions back; the half `choose` was there to choose by, `judge` to report."""
+    """Dialogues with talk, corrections and questions back; `choose` and `typed` were there to choose by, `judge` to report."""
     figures: dict[str, Figures] = {}
     done: list[tuple[str, WrittenTurn, Turn]] = []
     with Pipeline(load_config("config.yml")) as pipeline:
-        counts = {"choose": 0, "judge": 0}
+        counts: defaultdict[str, int] = defaultdict(int)
         for half, turns in _dialogues():
             counts[half] += 1
             session = pipeline.session(SOURCES)
@@ -396,7 +396,7 @@ def dialogues(bench: Bench) -> Figures:
             "dialogues": count,
             "turns": len(right),
             "right": sum(is_answered for _, is_answered in right) / len(right),
-            "talk_right": sum(talk) / len(talk),
+            "talk_right": sum(talk) / len(talk) if talk else None,
             "answers_right": sum(answers) / len(answers),
         }
     bench.compare("written dialogues", ("half",), _DIALOGUE_COLUMNS, {(): figures})
